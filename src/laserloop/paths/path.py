@@ -1,0 +1,118 @@
+"""A scan path: where the beam is at t = 0, Δt, 2Δt, …"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+
+DEFAULT_TICK = 1.25e-4  # s, the control period: 8 kHz
+DEFAULT_SPEED = 0.304  # m/s; five ticks travel 0.19 mm
+
+
+# No slots: cached_property keeps the velocities, which a controller reads at every tick.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScanPath:
+    """The beam's positions ξ_0 … ξ_n, one tick apart; the origin is the centre of the plate."""
+
+    name: str
+    positions: NDArray[np.float64]  # (n+1, 2), m; copied and made read-only
+    tick: float = DEFAULT_TICK  # s
+
+    def __post_init__(self) -> None:
+        positions = np.array(self.positions, dtype=np.float64)
+        if positions.ndim != 2 or positions.shape[1] != 2 or len(positions) < 2:
+            raise BadInput(
+                f"the positions of the path {self.name} must have shape (ticks + 1, 2) with at least one "
+                f"tick, but have shape {positions.shape}; give one x, y pair per tick and one more."
+            )
+        bad = np.flatnonzero(~np.isfinite(positions).all(axis=1))
+        if len(bad):
+            raise BadInput(
+                f"the positions of the path {self.name} must be finite, but position {bad[0] + 1} is "
+                f"{positions[bad[0]].tolist()}; correct or remove it."
+            )
+        check_tick(self.tick)
+        object.__setattr__(self, "positions", _frozen(positions))
+
+    def __len__(self) -> int:
+        return len(self.positions) - 1
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """The time of each position, s."""
+        return self.tick * np.arange(len(self.positions), dtype=np.float64)
+
+    @cached_property
+    def velocities(self) -> NDArray[np.float64]:
+        """(ξ_{j+1} − ξ_j)/Δt at each position, m/s; the last repeats the one before."""
+        forward = np.diff(self.positions, axis=0) / self.tick
+        return _frozen(np.concatenate([forward, forward[-1:]]))
+
+    @cached_property
+    def headings(self) -> NDArray[np.float64]:
+        """The direction of motion at each position, rad from x; a resting beam keeps its last (first: 0)."""
+        vx, vy = self.velocities.T
+        moving = (vx != 0) | (vy != 0)
+        last_moving = np.maximum.accumulate(np.where(moving, np.arange(len(vx)), 0))
+        return _frozen(np.arctan2(vy, vx)[last_moving])
+
+    def spot(self, k: int) -> NDArray[np.float64]:
+        """Where the beam is at the start and at the end of tick `k`, (2, 2)."""
+        if not 0 <= k < len(self):
+            raise BadInput(
+                f"the path {self.name} has the ticks 0 to {len(self) - 1}, but tick {k} was asked for; "
+                "stop at the end of the path."
+            )
+        return self.positions[k : k + 2]
+
+    def preview(self, k: int, ticks: int) -> NDArray[np.float64]:
+        """ξ_k … ξ_{k+ticks}, (ticks+1, 2), going straight on at the final velocity beyond the end."""
+        if k < 0 or ticks < 0:
+            raise BadInput(
+                f"a preview must start at tick 0 or later and look 0 or more ticks ahead, but got "
+                f"k = {k} and ticks = {ticks}; look forward from a tick of the path."
+            )
+        n = len(self)
+        if k + ticks <= n:
+            return self.positions[k : k + ticks + 1]
+        index = np.arange(k, k + ticks + 1)
+        beyond = np.maximum(index - n, 0).astype(np.float64)
+        final_hop = self.positions[-1] - self.positions[-2]
+        return self.positions[np.minimum(index, n)] + np.outer(beyond, final_hop)
+
+    def truncated(self, ticks: int) -> "ScanPath":
+        """The first `ticks` ticks of this path."""
+        check_ticks(ticks)
+        if ticks > len(self):
+            raise too_short(self.name, len(self), ticks)
+        return ScanPath(name=self.name, positions=self.positions[: ticks + 1], tick=self.tick)
+
+
+def check_tick(tick: float) -> None:
+    """Refuse a tick that is not a positive time."""
+    if not (np.isfinite(tick) and tick > 0):
+        raise BadInput(
+            f"the tick must be a positive, finite time, but is {tick} s; the default is {DEFAULT_TICK} s."
+        )
+
+
+def check_ticks(ticks: int) -> None:
+    """Refuse a path of no ticks."""
+    if ticks < 1:
+        raise BadInput(f"a path must have at least 1 tick, but {ticks} were asked for; ask for 1 or more.")
+
+
+def too_short(name: str, length: int, asked: int) -> BadInput:
+    """The sentence for asking more ticks than a path has."""
+    return BadInput(
+        f"the path {name} is {length} ticks long, but {asked} were asked for; "
+        f"ask for at most {length}, slow down or lengthen it."
+    )
+
+
+def _frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    array.setflags(write=False)
+    return array

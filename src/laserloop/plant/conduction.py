@@ -1,0 +1,271 @@
+"""Nonlinear heat conduction in a cuboid: its state, and one time step of an implicit scheme.
+
+The state is the heat H of every control volume, kept in flux form: each step adds exactly what the faces and
+the source brought, so an imbalance within the solver's tolerance is carried on, never lost. θ is the field
+that carries the fluxes; it satisfies H(θ) = H to `tolerance`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.plant import kernels
+from laserloop.plant.checkerboard import EMPTY, Box, Checkerboard, enclose, unsigned
+from laserloop.plant.grid import Grid, control_widths
+from laserloop.plant.heat_table import HeatTable
+
+FloatArray = NDArray[np.float64]
+
+SWEEPS = 2  # of over-relaxation per Newton correction
+CORRECTIONS = 60  # more than this in one stage means that the solution is lost
+GROWTH = 4  # nodes by which the window grows when heat reaches its edge
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """A stiffly accurate diagonally implicit scheme of one (γ = 1) or two stages, at times γΔt and Δt."""
+
+    name: str
+    gamma: float
+
+    @property
+    def stages(self) -> tuple[tuple[float, float], ...]:
+        """(time, weight) of each stage in units of the step; the weights are those of the heat books."""
+        if self.gamma == 1.0:
+            return ((1.0, 1.0),)
+        return ((self.gamma, 1.0 - self.gamma), (1.0, self.gamma))
+
+
+BACKWARD_EULER = Scheme("backward Euler", 1.0)  # first order
+SDIRK2 = Scheme("SDIRK2", 1.0 - 0.5**0.5)  # second order, L-stable (Alexander 1977)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Separable surface flux (x) ⊗ (y), W/m², and an optional heat source per volume, W/m³ (z, y, x)."""
+
+    x: FloatArray
+    y: FloatArray
+    volume: FloatArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All that is needed to go on from here; fields cover the window only."""
+
+    window: Box
+    theta: FloatArray
+    previous: FloatArray
+    heat: FloatArray
+    absorbed: float
+    lost: float
+
+
+class Conduction:
+    """The heat of a plate on a grid, advanced step by step; everything starts at ambient temperature."""
+
+    def __init__(
+        self, grid: Grid, table: HeatTable, *, scheme: Scheme, tolerance: float, edge: float
+    ) -> None:
+        """`tolerance`: K, of each node's heat balance; `edge`: K, rise at which the window must grow."""
+        self.grid = grid
+        self.table = table
+        self.scheme = scheme
+        self.board = Checkerboard(*grid.shape)
+        self._widths = tuple(control_widths(axis) for axis in (grid.z, grid.y, grid.x))
+        self._tolerance = tolerance * table.ambient_capacity
+        self._edge = float(table.theta_of(np.array([table.ambient + edge]))[0])
+        self._heat_table = (*np.ascontiguousarray(table.heat.T), table.low, table.per_step)
+        self._links: dict[float, _Links] = {}
+        self._work = self._make_work()
+        self.theta, self._previous, self._spare, self.heat, self._other = (
+            np.zeros(self.board.size) for _ in range(5)
+        )
+        self.window = EMPTY
+        self.absorbed = 0.0  # J
+        self.lost = 0.0  # J, through the bottom
+        self.corrections = 0  # of the latest step, all stages together
+
+    def reset(self) -> None:
+        """Everything back to ambient temperature."""
+        for field in (self.theta, self._previous, self._spare, self.heat, self._other):
+            field[:] = 0.0
+        self.window = EMPTY
+        self.absorbed = self.lost = 0.0
+
+    def widen(self, x_low: float, x_high: float, y_low: float, y_high: float, depth: float) -> None:
+        """Let the window cover this part of the plate, m."""
+        col0, col1 = np.searchsorted(self.grid.x, (x_low, x_high)) // 2
+        row0, row1 = np.searchsorted(self.grid.y, (y_low, y_high))
+        level = np.searchsorted(self.grid.z, depth)
+        wanted = (int(row0), int(row1) + 2, int(col0), int(col1) + 2, int(level) + 1)
+        self.window = self.board.clip(enclose(self.window, wanted))
+
+    def advance(self, step: float, sources: tuple[Source, ...]) -> None:
+        """One time step of `step` seconds, with one source for each stage of the scheme."""
+        gamma = self.scheme.gamma
+        links = self._links_for(step * gamma)
+        self.corrections = 0
+        base, after = self.heat, self._other
+        self._guess(self._spare, self._previous, self.theta, gamma)
+        oldest, now, stage = self._previous, self.theta, self._spare
+        for (time, weight), source in zip(self.scheme.stages, sources, strict=True):
+            if time > gamma:  # the second stage starts from what the first one brought
+                self._guess(after, base, after, 1.0 / gamma - 2.0)
+                base, after = after, base
+                self._guess(oldest, now, stage, 1.0 / gamma - 1.0)
+                stage, oldest = oldest, stage
+            self._solve(stage, base, after, source, links)
+            self._keep_books(stage, source, weight * step)
+            self._grow(stage)
+        self.theta, self._previous, self._spare = stage, now, oldest
+        self.heat, self._other = after, base
+
+    def stored(self) -> float:
+        """Heat above ambient in the plate, J, from the temperature field itself."""
+        return self._integrate(self.table.heat_of(self.board.unpack(self.theta)))
+
+    def surface_temperature(self) -> FloatArray:
+        """T at the nodes of the lasered surface, (y, x), K."""
+        out = np.full((self.board.ny, 2 * self.board.columns), self.table.ambient)
+        kernels.surface_temperature(
+            self.theta,
+            self.board.strides,
+            unsigned(self.window),
+            (*self.table.temperature.T, self.table.low, self.table.per_step),
+            out,
+        )
+        return out[:, : self.board.nx]
+
+    def save(self) -> State:
+        """A copy of the state; cheap, because only the window is copied."""
+        theta, previous, heat = (
+            self.board.part(field, self.window).copy() for field in (self.theta, self._previous, self.heat)
+        )
+        return State(self.window, theta, previous, heat, self.absorbed, self.lost)
+
+    def load(self, state: State) -> None:
+        """Back to a saved state."""
+        row0, row1, col0, col1, depth = self.window
+        touched = (row0 - 1, row1 + 1, col0 - 1, col1 + 1, depth + 1)  # mirror_edges writes one node outside
+        for field in (self.theta, self._previous, self._spare, self.heat, self._other):
+            self.board.part(field, touched)[...] = 0.0
+        for field, saved in (
+            (self.theta, state.theta),
+            (self._previous, state.previous),
+            (self.heat, state.heat),
+        ):
+            self.board.part(field, state.window)[...] = saved
+        self.window, self.absorbed, self.lost = state.window, state.absorbed, state.lost
+
+    def _solve(
+        self, theta: FloatArray, base: FloatArray, after: FloatArray, source: Source, links: "_Links"
+    ) -> None:
+        if source.volume is not None:
+            base = base + links.tau * self.board.pack(source.volume)
+        first_width = self._widths[0][0]
+        flux = self.board.pack_x(source.x * (links.tau / first_width)), self.board.pack_y(source.y)
+        corrections = kernels.solve_stage(
+            theta,
+            base,
+            after,
+            self._work,
+            self.board.strides,
+            unsigned(self.window),
+            links.exact,
+            links.rough,
+            flux,
+            self._heat_table,
+            self._tolerance,
+            links.overrelaxation,
+            SWEEPS,
+            CORRECTIONS,
+        )
+        if corrections < 0:
+            raise BadInput(
+                f"the heat balance did not close in {CORRECTIONS} corrections: "
+                "check that power, material and time step are plausible"
+            )
+        self.corrections += corrections
+
+    def _guess(self, out: FloatArray, first: FloatArray, second: FloatArray, weight: float) -> None:
+        window = unsigned(self.window)
+        kernels.extrapolate(out, first, second, weight, self.board.strides, window)
+
+    def _keep_books(self, theta: FloatArray, source: Source, duration: float) -> None:
+        _, wy, wx = self._widths
+        self.absorbed += duration * float(source.x @ wx) * float(source.y @ wy)
+        if source.volume is not None:
+            self.absorbed += duration * self._integrate(source.volume)
+        if self.window[4] == self.board.nz - 1:
+            lowest = self.board.level(theta, self.board.nz - 2)
+            gap = float(self.grid.z[-1] - self.grid.z[-2])
+            self.lost += duration * float(wy @ lowest @ wx) / gap
+
+    def _integrate(self, density: FloatArray) -> float:
+        """∫ over the plate; the deepest nodes are held at ambient and store nothing."""
+        wz, wy, wx = self._widths
+        return float(np.einsum("zyx,z,y,x->", density[:-1], wz[:-1], wy, wx))
+
+    def _grow(self, theta: FloatArray) -> None:
+        """Widen the window wherever heat has come to its edge."""
+        row0, row1, col0, col1, depth = self.window
+        south, north, west, east, below = kernels.warm_edges(
+            theta, self.board.strides, unsigned(self.window), self._edge
+        )
+        half = GROWTH // 2
+        self.window = self.board.clip(
+            (
+                row0 - GROWTH * south,
+                row1 + GROWTH * north,
+                col0 - half * west,
+                col1 + half * east,
+                depth + GROWTH * below,
+            )
+        )
+
+    def _links_for(self, tau: float) -> "_Links":
+        if tau not in self._links:
+            self._links[tau] = _make_links(self.grid, self.board, tau, self.table.fastest_diffusivity)
+        return self._links[tau]
+
+    def _make_work(self) -> tuple[object, ...]:
+        """Scratch of the kernels: residual, slope, inverse, delta; line; pieces; marks."""
+        ny, _, nz, width = self.board.shape
+        return (
+            *(np.zeros(self.board.size, np.float32) for _ in range(4)),
+            np.zeros((nz + 1) * width, np.float32),
+            (np.zeros(width, np.int32), np.zeros(width)),
+            (np.zeros(ny, bool), np.zeros(width, bool), np.zeros(nz, bool)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """Coefficients between neighbouring nodes for one implicit step τ."""
+
+    tau: float
+    exact: tuple[FloatArray, ...]  # west, east, south, north, up, down
+    rough: tuple[NDArray[np.float32], ...]  # the same
+    overrelaxation: np.float32
+
+
+def _make_links(grid: Grid, board: Checkerboard, tau: float, diffusivity: float) -> _Links:
+    (west, east), (south, north), (up, down) = (_axis_links(a, tau) for a in (grid.x, grid.y, grid.z))
+    exact = (*map(board.pack_x, (west, east)), *map(board.pack_y, (south, north)), up, down)
+    # Young's optimum 2/(1 + √(1−ρ²)); ρ is the contraction of the Jacobi iteration by depth columns.
+    sideways = float((west + east).max() + (south + north).max())
+    rho = sideways / (sideways + 1.0 / diffusivity)
+    overrelaxation = np.float32(2.0 / (1.0 + np.sqrt(1.0 - rho**2)))
+    return _Links(tau, exact, tuple(link.astype(np.float32) for link in exact), overrelaxation)
+
+
+def _axis_links(nodes: FloatArray, tau: float) -> tuple[FloatArray, FloatArray]:
+    """τ/(distance · width) to the previous and to the next node; 0 where there is none."""
+    width, gap = control_widths(nodes), np.diff(nodes)
+    previous, following = np.zeros_like(nodes), np.zeros_like(nodes)
+    previous[1:] = tau / (gap * width[1:])
+    following[:-1] = tau / (gap * width[:-1])
+    return previous, following

@@ -1,0 +1,119 @@
+"""The grid: where the nodes of the plate are, and the widths of their control volumes.
+
+Axis order everywhere: z, y, x. Depth is counted downwards: z = 0 is the lasered surface, the last node of z
+is the bottom, which is held at ambient temperature. x and y have their origin at the centre of the plate.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Nodes of a tensor-product finite-volume grid, m; the outermost nodes lie on the plate's faces."""
+
+    x: FloatArray
+    y: FloatArray
+    z: FloatArray  # depth below the lasered surface, increasing; z[0] = 0
+
+    def __post_init__(self) -> None:
+        for name, nodes in (("x", self.x), ("y", self.y), ("z", self.z)):
+            if nodes.ndim != 1 or len(nodes) < 3 or not np.all(np.diff(nodes) > 0):
+                raise BadInput(f"grid axis {name} needs at least 3 increasing nodes, got {nodes!r}")
+            nodes.setflags(write=False)
+        if self.z[0] != 0.0:
+            raise BadInput(f"the first node of z must be the surface at depth 0, got {self.z[0]}")
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Number of nodes along z, y, x."""
+        return len(self.z), len(self.y), len(self.x)
+
+    @property
+    def plate(self) -> tuple[float, float, float]:
+        """Edge lengths of the plate along x, y, z, m."""
+        return float(np.ptp(self.x)), float(np.ptp(self.y)), float(np.ptp(self.z))
+
+    def __str__(self) -> str:
+        nz, ny, nx = self.shape
+        return (
+            f"{nx} × {ny} × {nz} nodes, finest spacing {np.diff(self.x).min() * 1e6:.0f} µm in the plane "
+            f"and {self.z[1] * 1e6:.0f} µm in depth"
+        )
+
+
+def control_widths(nodes: FloatArray) -> FloatArray:
+    """Width of each node's control volume: faces midway between nodes, half volumes at both ends."""
+    faces = np.concatenate((nodes[:1], 0.5 * (nodes[1:] + nodes[:-1]), nodes[-1:]))
+    return np.diff(faces)
+
+
+def uniform_grid(
+    plate: tuple[float, float, float] = (15e-3, 10e-3, 2e-3), spacing: float = 100e-6
+) -> Grid:
+    """The paper's grid: uniform nodes, 151 × 101 × 21 for its plate."""
+    x, y, z = (_uniform_axis(length, spacing) for length in plate)
+    return Grid(x=x - plate[0] / 2, y=y - plate[1] / 2, z=z)
+
+
+def graded_grid(
+    plate: tuple[float, float, float],
+    region: tuple[float, float, float, float],
+    *,
+    fine: float,
+    first_depth: float,
+) -> Grid:
+    """Spacing `fine` where the beam goes, growing outwards; from `first_depth` growing downwards.
+
+    `region` is (x_min, x_max, y_min, y_max) of the refined part of the surface, m. In depth the spacing
+    grows slowly through the layer that carries the gradient, 25 first spacings, and fast below it.
+    """
+    half_x, half_y = plate[0] / 2, plate[1] / 2
+    if not (-half_x <= region[0] < region[1] <= half_x and -half_y <= region[2] < region[3] <= half_y):
+        raise BadInput(f"the refined region {region} m must lie on the plate of {plate} m")
+    depth = _stretched(plate[2], first_depth, slow=1.2, until=25 * first_depth, fast=1.4, coarsest=4 * fine)
+    return Grid(
+        x=_refined_axis(half_x, region[0], region[1], fine),
+        y=_refined_axis(half_y, region[2], region[3], fine),
+        z=np.concatenate(([0.0], np.cumsum(depth))),
+    )
+
+
+def _uniform_axis(length: float, spacing: float) -> FloatArray:
+    if not (np.isfinite(length) and np.isfinite(spacing) and 0 < spacing <= length / 2):
+        raise BadInput(f"grid spacing must be positive and at most half of {length} m, got {spacing} m")
+    return np.linspace(0.0, length, round(length / spacing) + 1)
+
+
+def _refined_axis(half: float, low: float, high: float, fine: float) -> FloatArray:
+    middle = np.linspace(low, high, max(2, int(np.ceil((high - low) / fine - 1e-9))) + 1)
+    left, right = (
+        _stretched(length, 1.3 * fine, slow=1.3, until=length, fast=1.3, coarsest=8 * fine)
+        for length in (low + half, half - high)
+    )
+    return np.concatenate((low - np.cumsum(left)[::-1], middle, high + np.cumsum(right)))
+
+
+def _stretched(
+    length: float, first: float, *, slow: float, until: float, fast: float, coarsest: float
+) -> FloatArray:
+    """Spacings that start near `first`, grow by `slow` down to `until` and by `fast` beyond, and fill `length`.
+
+    The last one is kept or dropped, whichever is nearer, and all are scaled to fit exactly.
+    """
+    if length < 0.5 * first:
+        return np.array([length]) if length > 1e-9 else np.empty(0)
+    spacings = [min(first, length)]
+    total = spacings[0]
+    while total < length * (1 - 1e-12):
+        spacings.append(min(spacings[-1] * (slow if total < until else fast), coarsest))
+        total += spacings[-1]
+    if len(spacings) > 3 and total - length > 0.5 * spacings[-1]:
+        spacings.pop()
+    return np.array(spacings) * (length / sum(spacings))

@@ -1,0 +1,136 @@
+"""Heat table: the material as the solver sees it, one smooth curve H(θ) and its way back to T.
+
+T  temperature, K      θ  ∫k dT from ambient, W/m      H  ∫ρc dT from ambient, J/m³
+
+With θ as unknown the heat equation is ∂H(θ)/∂t = ∇²θ: conduction is linear and the material enters only
+through dH/dθ = ρc/k. Both H(θ) and T(θ) are quadratic pieces on a uniform grid of θ.
+Outside the material's range they go on linearly, which is what properties held at the limit mean.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.plant.material import Material
+
+FloatArray = NDArray[np.float64]
+
+CELLS = 2048  # 304 steel: H(θ) and T(θ) exact to 1e-9 K (tests/plant/test_heat_table.py)
+
+
+@dataclass(frozen=True, slots=True)
+class HeatTable:
+    """Piecewise quadratics; piece j+1 serves θ in [low + j·step, low + (j+1)·step], the end pieces are linear."""
+
+    ambient: float  # K, where θ = H = 0
+    low: float  # θ of the first knot
+    per_step: float  # 1 / step of θ
+    heat: FloatArray  # (CELLS + 2, 3) coefficients of H, lowest power first, in units of the step
+    temperature: FloatArray  # the same for T
+
+    def temperature_of(self, theta: FloatArray) -> FloatArray:
+        """T(θ)."""
+        return self._evaluate(self.temperature, theta)
+
+    def heat_of(self, theta: FloatArray) -> FloatArray:
+        """H(θ)."""
+        return self._evaluate(self.heat, theta)
+
+    def theta_of(self, temperature: FloatArray) -> FloatArray:
+        """θ(T), by Newton on T(θ), which is monotone."""
+        theta = (temperature - self.ambient) / self.temperature[1, 1] / self.per_step
+        for _ in range(60):
+            error = self.temperature_of(theta) - temperature
+            theta = theta - error / self._slope(self.temperature, theta)
+            if np.all(np.abs(error) < 1e-10):
+                return theta
+        raise BadInput("temperatures could not be converted: they must be finite and near the material's range")
+
+    @property
+    def ambient_capacity(self) -> float:
+        """ρc at ambient temperature, J/m³K: turns residuals of H into kelvin."""
+        zero = np.zeros(1)
+        return float((self._slope(self.heat, zero) / self._slope(self.temperature, zero))[0])
+
+    @property
+    def fastest_diffusivity(self) -> float:
+        """The largest k/(ρc) = dθ/dH over the table, m²/s."""
+        return float(1.0 / (self.heat[:, 1].min() * self.per_step))
+
+    def _locate(self, theta: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
+        place = (theta - self.low) * self.per_step
+        piece = np.clip(np.floor(place), -1, len(self.heat) - 2).astype(np.int64)
+        return piece + 1, place - np.maximum(piece, 0)
+
+    def _evaluate(self, pieces: FloatArray, theta: FloatArray) -> FloatArray:
+        piece, f = self._locate(theta)
+        c = pieces[piece]
+        return c[..., 0] + f * (c[..., 1] + f * c[..., 2])
+
+    def _slope(self, pieces: FloatArray, theta: FloatArray) -> FloatArray:
+        piece, f = self._locate(theta)
+        c = pieces[piece]
+        return (c[..., 1] + f * 2 * c[..., 2]) * self.per_step
+
+
+def tabulate(material: Material, ambient: float, cells: int = CELLS) -> HeatTable:
+    """Integrate a material from `ambient` into a heat table over its range of validity."""
+    if not (np.isfinite(ambient) and ambient > 0):
+        raise BadInput(f"ambient temperature must be positive kelvin, got {ambient}")
+    integrals = _Integrals(material, ambient)
+    low, high = integrals.at(np.array(material.valid))[:, 0]
+    theta = np.linspace(low, high, cells + 1)
+    T = integrals.invert(theta)
+    k = material.conductivity(T)
+    heat = integrals.at(T)[:, 1]
+    step = theta[1] - theta[0]
+    return HeatTable(
+        ambient=ambient,
+        low=float(low),
+        per_step=float(1.0 / step),
+        heat=_quadratics(heat, material.density(T) * material.heat_capacity(T) / k * step),
+        temperature=_quadratics(T, step / k),
+    )
+
+
+def _quadratics(value: FloatArray, slope: FloatArray) -> FloatArray:
+    """Pieces with exact ends and exact first slope, with a linear piece before the first and after the last."""
+    inner = np.stack((value[:-1], slope[:-1], np.diff(value) - slope[:-1]), axis=1)
+    before = (value[0], slope[0], 0.0)
+    after = (value[-1], slope[-1], 0.0)
+    return np.vstack((before, inner, after))
+
+
+class _Integrals:
+    """θ(T) and H(T) from ambient, by Gauss–Legendre between knots, exact for the shipped polynomials."""
+
+    def __init__(self, material: Material, ambient: float) -> None:
+        self.material = material
+        low, high = material.valid
+        fine = np.linspace(low, high, 1025)
+        self.knots = np.unique(np.concatenate((fine, material.knots(), [ambient])))
+        pieces = self._between(self.knots[:-1], self.knots[1:])
+        self.sums = np.vstack((np.zeros(2), np.cumsum(pieces, axis=0)))
+        self.sums -= self.sums[np.searchsorted(self.knots, ambient)]
+
+    def at(self, T: FloatArray) -> FloatArray:
+        """(n, 2): θ and H at each temperature."""
+        left = np.clip(np.searchsorted(self.knots, T, side="right") - 1, 0, len(self.knots) - 1)
+        return self.sums[left] + self._between(self.knots[left], T)
+
+    def invert(self, theta: FloatArray) -> FloatArray:
+        """T at which ∫k dT = θ."""
+        T = np.interp(theta, self.sums[:, 0], self.knots)
+        for _ in range(4):
+            T = T - (self.at(T)[:, 0] - theta) / self.material.conductivity(T)
+            T = np.clip(T, *self.material.valid)
+        return T
+
+    def _between(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        nodes, weights = np.polynomial.legendre.leggauss(6)
+        T = 0.5 * (a + b)[:, None] + 0.5 * (b - a)[:, None] * nodes
+        m = self.material
+        heat = m.density(T) * m.heat_capacity(T)
+        return 0.5 * (b - a)[:, None] * np.stack((m.conductivity(T) @ weights, heat @ weights), axis=1)

@@ -1,0 +1,209 @@
+"""The plant: a plate under a moving laser, stepped tick by tick. The referee of everything else."""
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.plant.beam import REACH, Beam
+from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source, State
+from laserloop.plant.grid import Grid, graded_grid, uniform_grid
+from laserloop.plant.heat_table import tabulate
+from laserloop.plant.material import Material, find_material
+from laserloop.plant.surface import Hottest, Surface
+
+FloatArray = NDArray[np.float64]
+
+STRIDE = 0.4  # beam widths moved per step at most; error at constant speed 0.5 K of 600 (docs/results)
+PLATE = (15e-3, 10e-3, 2e-3)  # m
+SCAN_AREA = (-1.5e-3, 1.5e-3, -1.5e-3, 1.5e-3)  # m: x_min, x_max, y_min, y_max
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlantSettings:
+    """Everything that defines a plant."""
+
+    name: str
+    grid: Grid
+    scheme: Scheme
+    continuous: bool  # does the beam move within a tick, or stand at its end (the paper)?
+    subgrid: bool  # is T_max the peak between the nodes, or the hottest node (the paper)?
+    beam: Beam = field(default_factory=Beam)
+    material: Material = field(default_factory=lambda: find_material("304"))
+    ambient: float = 300.0  # K, initial temperature and that of the bottom
+    tick: float = 1.25e-4  # s
+    tolerance: float = 1e-5  # K, of each node's heat balance; smaller is slower
+    edge: float = 1e-6  # K, rise at the edge of the solved window that makes it grow
+
+    def __post_init__(self) -> None:
+        for name in ("ambient", "tick", "tolerance", "edge"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0):
+                raise BadInput(f"{name} must be a positive number, got {value}")
+
+
+def paper_settings(**changes: Any) -> PlantSettings:
+    """The paper's plant: 100 µm uniform grid, backward Euler, the beam at the end of its tick, nodal T_max."""
+    return PlantSettings(
+        name="paper",
+        grid=changes.pop("grid", None) or uniform_grid(changes.pop("plate", PLATE)),
+        scheme=changes.pop("scheme", BACKWARD_EULER),
+        continuous=False,
+        subgrid=False,
+        **changes,
+    )
+
+
+def graded_settings(
+    *,
+    region: tuple[float, float, float, float] = SCAN_AREA,
+    speed: float = 0.304,
+    plate: tuple[float, float, float] = PLATE,
+    beam: Beam | None = None,
+    material: Material | None = None,
+    refine: float = 1.0,
+    **changes: Any,
+) -> PlantSettings:
+    """The plant to trust: resolved where the beam goes, second order in time, T_max between the nodes.
+
+    `region`: m, bounding box of all beam positions; `speed`: m/s, the fastest the grid is made for;
+    `refine`: 2 halves every spacing.
+    """
+    beam = beam or Beam()
+    material = material or find_material("304")
+    if not (np.isfinite(speed) and speed > 0):
+        raise BadInput(f"scan speed must be a positive number of m/s, got {speed}")
+    margin = 3.0 * beam.sigma
+    half_x, half_y = plate[0] / 2, plate[1] / 2
+    refined = (
+        max(-half_x, region[0] - margin),
+        min(half_x, region[1] + margin),
+        max(-half_y, region[2] - margin),
+        min(half_y, region[3] + margin),
+    )
+    layer = min(np.sqrt(_diffusivity(material) * beam.sigma / speed), beam.sigma)
+    grid = graded_grid(plate, refined, fine=0.5 * beam.sigma / refine, first_depth=layer / 4.0 / refine)
+    return PlantSettings(
+        name="graded",
+        grid=grid,
+        scheme=changes.pop("scheme", SDIRK2),
+        continuous=True,
+        subgrid=True,
+        beam=beam,
+        material=material,
+        **changes,
+    )
+
+
+def _diffusivity(material: Material) -> float:
+    """k/(ρc) at the cold end, where the layer under the beam is thinnest, m²/s."""
+    cold = material.valid[0]
+    k, rho, cp = material.conductivity(cold), material.density(cold), material.heat_capacity(cold)
+    return float(k / (rho * cp))
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A plant's state at one moment, to come back to."""
+
+    state: State
+    time: float
+
+
+class Plant:
+    """A plate at rest until `step` brings heat. Objects are ready when built."""
+
+    def __init__(self, settings: PlantSettings) -> None:
+        self.settings = settings
+        self.table = tabulate(settings.material, settings.ambient)
+        self._conduction = Conduction(
+            settings.grid,
+            self.table,
+            scheme=settings.scheme,
+            tolerance=settings.tolerance,
+            edge=settings.edge,
+        )
+        self._warned = False
+        self.time = 0.0  # s
+
+    def reset(self) -> Surface:
+        """The whole plate back to ambient temperature."""
+        self._conduction.reset()
+        self.time = 0.0
+        return self.surface()
+
+    def step(self, power: float, spot: FloatArray) -> Surface:
+        """One tick at constant power, W, the beam going from spot[0] to spot[1], m."""
+        spot = np.asarray(spot, dtype=float)
+        self._check(power, spot)
+        s = self.settings
+        reach = REACH * s.beam.sigma
+        low, high = spot.min(axis=0) - reach, spot.max(axis=0) + reach
+        self._conduction.widen(low[0], high[0], low[1], high[1], reach / 2)
+        substeps = self._substeps(spot)
+        for n in range(substeps):
+            self._conduction.advance(s.tick / substeps, self._sources(power, spot, n / substeps, 1 / substeps))
+        self.time += s.tick
+        surface = self.surface()
+        self._watch_range(surface)
+        return surface
+
+    def surface(self) -> Surface:
+        """The lasered surface now."""
+        grid = self.settings.grid
+        return Surface(grid.x, grid.y, self._conduction.surface_temperature(), self.time)
+
+    def t_max(self, surface: Surface) -> Hottest:
+        """What this plant calls T_max: the sub-grid peak, or the hottest node as in the paper."""
+        return surface.peak if self.settings.subgrid else surface.node
+
+    def temperature(self) -> FloatArray:
+        """The whole field (z, y, x), K; z counts downwards from the surface."""
+        return self.table.temperature_of(self._conduction.board.unpack(self._conduction.theta))
+
+    def snapshot(self) -> Snapshot:
+        """A copy of the state, to plan on and come back to."""
+        return Snapshot(self._conduction.save(), self.time)
+
+    def restore(self, snapshot: Snapshot) -> Surface:
+        """Back to a snapshot of this plant."""
+        self._conduction.load(snapshot.state)
+        self.time = snapshot.time
+        return self.surface()
+
+    @property
+    def books(self) -> dict[str, float]:
+        """Heat absorbed, lost through the bottom and stored, J."""
+        c = self._conduction
+        return {"absorbed": c.absorbed, "lost": c.lost, "stored": c.stored()}
+
+    def _substeps(self, spot: FloatArray) -> int:
+        """As many as keep the beam from moving more than 0.4 of its width in one step."""
+        if not self.settings.continuous:
+            return 1
+        return max(1, int(np.ceil(np.hypot(*(spot[1] - spot[0])) / (STRIDE * self.settings.beam.sigma))))
+
+    def _sources(self, power: float, spot: FloatArray, start: float, share: float) -> tuple[Source, ...]:
+        """The flux at each stage of a step that covers `share` of the tick from `start` on."""
+        s = self.settings
+        places = (start + time * share if s.continuous else 1.0 for time, _ in s.scheme.stages)
+        return tuple(s.beam.flux(s.grid, power, *(spot[0] + p * (spot[1] - spot[0]))) for p in places)
+
+    def _check(self, power: float, spot: FloatArray) -> None:
+        if not (np.isfinite(power) and power >= 0):
+            raise BadInput(f"laser power must be a finite number ≥ 0 W, got {power}")
+        half_x, half_y = self.settings.grid.plate[0] / 2, self.settings.grid.plate[1] / 2
+        if spot.shape != (2, 2) or not np.all(np.isfinite(spot)):
+            raise BadInput(f"a spot is two finite points (x, y) in m, got {spot.tolist()}")
+        if np.any(np.abs(spot) > (half_x, half_y)):
+            raise BadInput(f"the beam must stay on the plate of ±{half_x} × ±{half_y} m, got {spot.tolist()}")
+
+    def _watch_range(self, surface: Surface) -> None:
+        if not self._warned:
+            complaint = self.settings.material.outside(self.settings.ambient, surface.node.temperature)
+            if complaint is not None:
+                self._warned = True
+                warnings.warn(complaint, stacklevel=3)

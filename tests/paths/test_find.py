@@ -1,0 +1,162 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from laserloop.bad_input import BadInput
+from laserloop.paths import find_path
+
+BUILT_IN = ["vertical", "horizontal", "spiral", "diagonal", "polyline:7"]
+HOP = 0.304 * 1.25e-4
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A 5 mm line: 131 ticks at the default speed."""
+    path = tmp_path / "line.csv"
+    path.write_text("x_mm,y_mm\n0,0\n3,0\n3,0\n5,0\n")
+    return path
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_built_in_path_lasts_400_ticks_in_the_scan_area(name: str) -> None:
+    path = find_path(name)
+    assert (len(path), path.name, path.tick) == (400, name, 1.25e-4)
+    assert np.abs(path.positions).max() <= 1.5e-3 * (1 + 1e-12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(BUILT_IN), st.integers(1, 3000), st.floats(1e-5, 2.0))
+def test_a_built_in_path_lasts_as_long_as_asked(name: str, ticks: int, speed: float) -> None:
+    path = find_path(name, ticks=ticks, speed=speed)
+    assert len(path) == ticks
+    assert np.hypot(*path.velocities.T).max() <= speed * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_longer_built_in_path_begins_with_the_shorter_one(name: str) -> None:
+    np.testing.assert_allclose(
+        find_path(name, ticks=900).truncated(300).positions, find_path(name, ticks=300).positions, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("name", ["vertical", "horizontal", "diagonal"])
+def test_most_ticks_of_a_straight_shape_advance_one_full_hop(name: str) -> None:
+    hops = np.hypot(*np.diff(find_path(name).positions, axis=0).T)
+    assert np.isclose(hops, HOP, rtol=1e-9).mean() > 0.95
+
+
+def test_the_spiral_is_travelled_at_constant_speed() -> None:
+    growth = 1.5e-3 / (6 * np.pi)  # m/rad
+    radii = np.hypot(*find_path("spiral").positions[:370].T)
+    u = radii / growth
+    arclength = growth / 2 * (u * np.sqrt(1 + u**2) + np.arcsinh(u))
+    np.testing.assert_allclose(arclength, HOP * np.arange(370), atol=3e-7)
+
+
+def test_the_diagonal_reaches_its_first_vertex_after_5_milliseconds() -> None:
+    path = find_path("diagonal")
+    nearest = np.hypot(*(path.positions[:100] + 1.5e-3).T).argmin()
+    assert path.times[nearest] == pytest.approx(4.93e-3, abs=1.25e-4)
+    np.testing.assert_allclose(path.velocities[0], [0, -0.304], atol=1e-9)
+
+
+def test_a_seed_makes_a_path() -> None:
+    np.testing.assert_array_equal(find_path("polyline:7").positions, find_path("polyline:7").positions)
+    assert not np.array_equal(find_path("polyline:7").positions, find_path("polyline:8").positions)
+
+
+def test_a_file_is_followed_to_its_end(file: Path) -> None:
+    path = find_path(str(file))
+    assert (len(path), path.name) == (131, str(file))
+    np.testing.assert_allclose(path.positions[-1], [131 * HOP, 0], atol=1e-12)
+    assert len(find_path(str(file), ticks=131)) == 131
+    assert len(find_path(str(file), speed=0.152)) == 263
+
+
+def test_a_capital_extension_is_a_csv_file_too(file: Path) -> None:
+    assert len(find_path(str(file.rename(file.with_suffix(".CSV"))))) == 131
+
+
+def test_more_ticks_than_the_file_has_are_refused(file: Path) -> None:
+    with pytest.raises(
+        BadInput, match=r"line\.csv is 131 ticks long, but 132 were asked for; ask for at most 131"
+    ):
+        find_path(str(file), ticks=132)
+
+
+def test_a_fast_beam_passes_a_file_in_less_than_a_tick(file: Path) -> None:
+    with pytest.raises(BadInput, match=r"at least one tick, but .*line\.csv is 0\.005 m"):
+        find_path(str(file), speed=50.0)
+
+
+@pytest.mark.parametrize("text", ["zigzag", "", "Vertical", "vertical:3", "vertical:", "/tmp/nowhere", "."])
+def test_an_unknown_name_gets_the_choices(text: str) -> None:
+    with pytest.raises(
+        BadInput, match=r"vertical, horizontal, spiral, diagonal, polyline:SEED or a \.csv file, but"
+    ):
+        find_path(text)
+
+
+@pytest.mark.parametrize("text", ["part.gcode", "part.cli", "part.txt", "a/b.csv.bak"])
+def test_an_unknown_extension_gets_what_can_be_read_today(text: str) -> None:
+    with pytest.raises(BadInput, match=f"must end in .csv, the only format read today, but got '{text}'"):
+        find_path(text)
+
+
+def test_a_missing_file_is_named() -> None:
+    with pytest.raises(BadInput, match=r"nowhere\.csv does not"):
+        find_path("nowhere.csv")
+
+
+@pytest.mark.parametrize(
+    "seed", ["", ":", ":x", ":-1", ":1.5", ":1_0", ": 1", ":4294967296", ":" + "9" * 5000]
+)
+def test_a_seed_that_is_no_whole_number_is_refused(seed: str) -> None:
+    with pytest.raises(BadInput, match="whole seed from 0 to 4294967295, but got 'polyline"):
+        find_path("polyline" + seed)
+
+
+def test_the_largest_seed_is_taken() -> None:
+    assert len(find_path("polyline:4294967295")) == 400
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_small_plate_refuses_a_built_in_path(name: str) -> None:
+    with pytest.raises(
+        BadInput, match=rf"the path {name}, tick \d+: every point must lie on the 2 × 2 mm plate"
+    ):
+        find_path(name, plate=(2e-3, 2e-3))
+
+
+def test_a_small_plate_refuses_a_file_by_its_line(file: Path) -> None:
+    with pytest.raises(BadInput, match=r"line\.csv, line 5: every point must lie on the 8 × 8 mm plate"):
+        find_path(str(file), plate=(8e-3, 8e-3))
+
+
+@pytest.mark.parametrize("plate", [(0.0, 1.0), (np.nan, 1.0)])
+def test_a_plate_without_area_is_refused(plate: tuple[float, float]) -> None:
+    with pytest.raises(BadInput, match="plate's sides"):
+        find_path("spiral", plate=plate)
+
+
+@pytest.mark.parametrize("ticks", [0, -5])
+def test_a_path_of_no_ticks_is_refused(ticks: int, file: Path) -> None:
+    for text in ("vertical", str(file)):
+        with pytest.raises(BadInput, match=f"at least 1 tick, but {ticks} were"):
+            find_path(text, ticks=ticks)
+
+
+@pytest.mark.parametrize("speed", [0.0, -1.0, np.nan, np.inf])
+def test_a_beam_without_speed_is_refused(speed: float, file: Path) -> None:
+    for text in ("vertical", str(file)):
+        with pytest.raises(BadInput, match="speed must be positive and finite"):
+            find_path(text, speed=speed)
+
+
+@pytest.mark.parametrize(("speed", "ticks"), [(1e6, 400), (1e308, 400), (0.304, 10**9), (1e-5, 10**9)])
+def test_an_absurd_speed_or_length_is_refused(speed: float, ticks: int) -> None:
+    with pytest.raises(BadInput, match=r"length is off|ticks is off"):
+        find_path("spiral", speed=speed, ticks=ticks)
