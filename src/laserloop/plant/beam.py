@@ -1,6 +1,7 @@
 """The laser beam: a Gaussian flux of given width on the lasered surface."""
 
 from dataclasses import dataclass
+from math import erf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +29,16 @@ class Beam:
             raise BadInput(f"absorptivity must lie in (0, 1], got {self.absorptivity}")
 
     def flux(self, grid: Grid, power: float, x: float, y: float) -> Source:
-        """The flux at the nodes of the surface with the beam centred at (x, y)."""
-        amplitude = self.absorptivity * power / (2.0 * np.pi * self.sigma**2)
-        return Source(
-            amplitude * np.exp(-0.5 * ((grid.x - x) / self.sigma) ** 2),
-            np.exp(-0.5 * ((grid.y - y) / self.sigma) ** 2),
-        )
+        """The flux at the nodes of the surface with the beam centred at (x, y).
+
+        Scaled so that the control volumes together receive exactly the power that falls on the plate.
+        """
+        heat = self.absorptivity * power
+        return Source(heat * self._profile(grid.x, grid.widths[2], x), self._profile(grid.y, grid.widths[1], y))
+
+    def _profile(self, nodes: FloatArray, widths: FloatArray, centre: float) -> FloatArray:
+        """Normal density at the nodes, 1/m, with the exact integral from the first to the last of them."""
+        density = np.exp(-0.5 * ((nodes - centre) / self.sigma) ** 2)
+        reach = self.sigma * 2.0**0.5
+        share = 0.5 * (erf((nodes[-1] - centre) / reach) - erf((nodes[0] - centre) / reach))
+        return density * (share / float(density @ widths))

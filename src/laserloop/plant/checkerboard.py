@@ -74,6 +74,11 @@ class Checkerboard:
         row0, row1, col0, col1, depth = box
         return packed.reshape(self.shape)[row0:row1, :, :depth, col0:col1]
 
+    def patch(self, box: Box) -> tuple[object, ...]:
+        """A box as the kernels want it: rows, then first and last column and depth of each row."""
+        row0, row1, *rest = box
+        return np.uintp(row0), np.uintp(row1), *(np.full(self.ny + 2, n, np.uintp) for n in rest)
+
     def clip(self, box: Box) -> Box:
         """The part of a box that holds unknowns: the deepest level is not one."""
         row0, row1, col0, col1, depth = box
@@ -91,8 +96,3 @@ def enclose(a: Box, b: Box) -> Box:
     if a[4] == 0:
         return b
     return min(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), max(a[3], b[3]), max(a[4], b[4])
-
-
-def unsigned(box: Box) -> tuple[np.uintp, ...]:
-    """As the kernels want it."""
-    return tuple(map(np.uintp, box))

@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.plant import kernels
-from laserloop.plant.checkerboard import EMPTY, Box, Checkerboard, enclose, unsigned
-from laserloop.plant.grid import Grid, control_widths
+from laserloop.plant.checkerboard import EMPTY, Box, Checkerboard, enclose
+from laserloop.plant.grid import Grid
 from laserloop.plant.heat_table import HeatTable
 
 FloatArray = NDArray[np.float64]
 
 SWEEPS = 2  # of over-relaxation per Newton correction
 CORRECTIONS = 60  # more than this in one stage means that the solution is lost
+POLISH = 0.9  # of a Jacobi step; a full one would feed the ripple of the parabolic guess
 GROWTH = 4  # nodes by which the window grows when heat reaches its edge
 
 
@@ -56,9 +57,7 @@ class State:
     """All that is needed to go on from here; fields cover the window only."""
 
     window: Box
-    theta: FloatArray
-    previous: FloatArray
-    heat: FloatArray
+    fields: tuple[FloatArray, ...]
     absorbed: float
     lost: float
 
@@ -69,20 +68,19 @@ class Conduction:
     def __init__(
         self, grid: Grid, table: HeatTable, *, scheme: Scheme, tolerance: float, edge: float
     ) -> None:
-        """`tolerance`: K, of each node's heat balance; `edge`: K, rise at which the window must grow."""
+        """`tolerance`: K, by which an unbalanced node may still have to move; `edge`: K, rise at which the window must grow."""
         self.grid = grid
         self.table = table
         self.scheme = scheme
         self.board = Checkerboard(*grid.shape)
-        self._widths = tuple(control_widths(axis) for axis in (grid.z, grid.y, grid.x))
-        self._tolerance = tolerance * table.ambient_capacity
-        self._edge = float(table.theta_of(np.array([table.ambient + edge]))[0])
+        self._tolerance = tolerance
+        self._edge = edge * table.ambient_capacity
         self._heat_table = (*np.ascontiguousarray(table.heat.T), table.low, table.per_step)
         self._links: dict[float, _Links] = {}
         self._work = self._make_work()
-        self.theta, self._previous, self._spare, self.heat, self._other = (
-            np.zeros(self.board.size) for _ in range(5)
-        )
+        # θ now, one and two steps ago, and room for the next; heat now, and room for the next
+        self.theta, self._previous, self._older, self._spare = (np.zeros(self.board.size) for _ in range(4))
+        self.heat, self._other = np.zeros(self.board.size), np.zeros(self.board.size)
         self.window = EMPTY
         self.absorbed = 0.0  # J
         self.lost = 0.0  # J, through the bottom
@@ -90,7 +88,7 @@ class Conduction:
 
     def reset(self) -> None:
         """Everything back to ambient temperature."""
-        for field in (self.theta, self._previous, self._spare, self.heat, self._other):
+        for field in self._lasting:
             field[:] = 0.0
         self.window = EMPTY
         self.absorbed = self.lost = 0.0
@@ -101,7 +99,7 @@ class Conduction:
         row0, row1 = np.searchsorted(self.grid.y, (y_low, y_high))
         level = np.searchsorted(self.grid.z, depth)
         wanted = (int(row0), int(row1) + 2, int(col0), int(col1) + 2, int(level) + 1)
-        self.window = self.board.clip(enclose(self.window, wanted))
+        self._open(enclose(self.window, wanted))
 
     def advance(self, step: float, sources: tuple[Source, ...]) -> None:
         """One time step of `step` seconds, with one source for each stage of the scheme."""
@@ -109,19 +107,20 @@ class Conduction:
         links = self._links_for(step * gamma)
         self.corrections = 0
         base, after = self.heat, self._other
-        self._guess(self._spare, self._previous, self.theta, gamma)
-        oldest, now, stage = self._previous, self.theta, self._spare
+        older, previous, now, stage = self._older, self._previous, self.theta, self._spare
+        history = (older, previous, now)
+        self._combine(stage, history, _parabola(gamma, gamma if len(sources) > 1 else 0.0))
         for (time, weight), source in zip(self.scheme.stages, sources, strict=True):
             if time > gamma:  # the second stage starts from what the first one brought
-                self._guess(after, base, after, 1.0 / gamma - 2.0)
+                self._combine(after, (base, after, after), (2.0 - 1.0 / gamma, 1.0 / gamma - 1.0, 0.0))
                 base, after = after, base
-                self._guess(oldest, now, stage, 1.0 / gamma - 1.0)
-                stage, oldest = oldest, stage
+                self._combine(older, history, _parabola(1.0, 0.0))
+                older, stage = stage, older
             self._solve(stage, base, after, source, links)
             self._keep_books(stage, source, weight * step)
-            self._grow(stage)
-        self.theta, self._previous, self._spare = stage, now, oldest
+        self.theta, self._previous, self._older, self._spare = stage, now, previous, older
         self.heat, self._other = after, base
+        self._grow()
 
     def stored(self) -> float:
         """Heat above ambient in the plate, J, from the temperature field itself."""
@@ -133,7 +132,7 @@ class Conduction:
         kernels.surface_temperature(
             self.theta,
             self.board.strides,
-            unsigned(self.window),
+            self.board.patch(self.window),
             (*self.table.temperature.T, self.table.low, self.table.per_step),
             out,
         )
@@ -141,31 +140,31 @@ class Conduction:
 
     def save(self) -> State:
         """A copy of the state; cheap, because only the window is copied."""
-        theta, previous, heat = (
-            self.board.part(field, self.window).copy() for field in (self.theta, self._previous, self.heat)
-        )
-        return State(self.window, theta, previous, heat, self.absorbed, self.lost)
+        fields = tuple(self.board.part(field, self.window).copy() for field in self._lasting)
+        return State(self.window, fields, self.absorbed, self.lost)
 
     def load(self, state: State) -> None:
         """Back to a saved state."""
-        row0, row1, col0, col1, depth = self.window
-        touched = (row0 - 1, row1 + 1, col0 - 1, col1 + 1, depth + 1)  # mirror_edges writes one node outside
-        for field in (self.theta, self._previous, self._spare, self.heat, self._other):
-            self.board.part(field, touched)[...] = 0.0
-        for field, saved in (
-            (self.theta, state.theta),
-            (self._previous, state.previous),
-            (self.heat, state.heat),
-        ):
+        if self.window not in (EMPTY, state.window):
+            row0, row1, col0, col1, depth = self.window
+            touched = (row0 - 1, row1 + 1, col0 - 1, col1 + 1, depth + 1)  # with the mirrored layer
+            for field in self._lasting:
+                self.board.part(field, touched)[...] = 0.0
+        for field, saved in zip(self._lasting, state.fields, strict=True):
             self.board.part(field, state.window)[...] = saved
         self.window, self.absorbed, self.lost = state.window, state.absorbed, state.lost
+
+    @property
+    def _lasting(self) -> tuple[FloatArray, ...]:
+        """The fields that the next step depends on."""
+        return self.theta, self._previous, self._older, self.heat
 
     def _solve(
         self, theta: FloatArray, base: FloatArray, after: FloatArray, source: Source, links: "_Links"
     ) -> None:
         if source.volume is not None:
             base = base + links.tau * self.board.pack(source.volume)
-        first_width = self._widths[0][0]
+        first_width = self.grid.widths[0][0]
         flux = self.board.pack_x(source.x * (links.tau / first_width)), self.board.pack_y(source.y)
         corrections = kernels.solve_stage(
             theta,
@@ -173,13 +172,13 @@ class Conduction:
             after,
             self._work,
             self.board.strides,
-            unsigned(self.window),
+            self.board.patch(self.window),
             links.exact,
             links.rough,
             flux,
             self._heat_table,
-            self._tolerance,
-            links.overrelaxation,
+            links.stiffness * self._tolerance,
+            (links.overrelaxation, links.gain),
             SWEEPS,
             CORRECTIONS,
         )
@@ -190,12 +189,16 @@ class Conduction:
             )
         self.corrections += corrections
 
-    def _guess(self, out: FloatArray, first: FloatArray, second: FloatArray, weight: float) -> None:
-        window = unsigned(self.window)
-        kernels.extrapolate(out, first, second, weight, self.board.strides, window)
+    def _combine(
+        self,
+        out: FloatArray,
+        fields: tuple[FloatArray, FloatArray, FloatArray],
+        weights: tuple[float, float, float],
+    ) -> None:
+        kernels.combine(out, fields, weights, self.board.strides, self.board.patch(self.window))
 
     def _keep_books(self, theta: FloatArray, source: Source, duration: float) -> None:
-        _, wy, wx = self._widths
+        _, wy, wx = self.grid.widths
         self.absorbed += duration * float(source.x @ wx) * float(source.y @ wy)
         if source.volume is not None:
             self.absorbed += duration * self._integrate(source.volume)
@@ -206,17 +209,17 @@ class Conduction:
 
     def _integrate(self, density: FloatArray) -> float:
         """∫ over the plate; the deepest nodes are held at ambient and store nothing."""
-        wz, wy, wx = self._widths
+        wz, wy, wx = self.grid.widths
         return float(np.einsum("zyx,z,y,x->", density[:-1], wz[:-1], wy, wx))
 
-    def _grow(self, theta: FloatArray) -> None:
+    def _grow(self) -> None:
         """Widen the window wherever heat has come to its edge."""
         row0, row1, col0, col1, depth = self.window
         south, north, west, east, below = kernels.warm_edges(
-            theta, self.board.strides, unsigned(self.window), self._edge
+            self.heat, self.board.strides, self.board.patch(self.window), self._edge
         )
         half = GROWTH // 2
-        self.window = self.board.clip(
+        self._open(
             (
                 row0 - GROWTH * south,
                 row1 + GROWTH * north,
@@ -226,20 +229,42 @@ class Conduction:
             )
         )
 
+    def _open(self, box: Box) -> None:
+        """Make this the window; the mirrored layer around the old one goes back to ambient."""
+        old, self.window = self.window, self.board.clip(box)
+        if old in (EMPTY, self.window):
+            return
+        row0, row1, col0, col1, depth = old
+        for field in (self.theta, self._previous, self._older, self._spare):
+            whole = field.reshape(self.board.shape)
+            whole[row0 - 1] = whole[row1] = 0.0
+            whole[:, :, :, col0 - 1] = whole[:, :, :, col1] = 0.0
+            whole[:, :, depth] = 0.0
+
     def _links_for(self, tau: float) -> "_Links":
         if tau not in self._links:
-            self._links[tau] = _make_links(self.grid, self.board, tau, self.table.fastest_diffusivity)
+            self._links[tau] = _make_links(self.grid, self.board, tau, self.table)
         return self._links[tau]
 
     def _make_work(self) -> tuple[object, ...]:
-        """Scratch of the kernels: residual, slope, inverse, delta; line; pieces; marks."""
+        """Scratch of the kernels: residual, slope, inverse, delta; line; pieces; three patches."""
         ny, _, nz, width = self.board.shape
         return (
             *(np.zeros(self.board.size, np.float32) for _ in range(4)),
             np.zeros((nz + 1) * width, np.float32),
             (np.zeros(width, np.int32), np.zeros(width)),
-            (np.zeros(ny, bool), np.zeros(width, bool), np.zeros(nz, bool)),
+            *(tuple(np.zeros(ny, np.uintp) for _ in range(3)) for _ in range(3)),
         )
+
+
+def _parabola(at: float, euler: float) -> tuple[float, float, float]:
+    """Weights of the values two, one and no steps ago in the parabola through them, `at` steps from now.
+
+    A first stage is a backward Euler step of `euler` steps and misses the parabola by ½·euler²·θ″; so does
+    the guess for it.
+    """
+    bend = 0.5 * (at * at + at + euler * euler)
+    return bend, -at - 2.0 * bend, 1.0 + at + bend
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,21 +275,40 @@ class _Links:
     exact: tuple[FloatArray, ...]  # west, east, south, north, up, down
     rough: tuple[NDArray[np.float32], ...]  # the same
     overrelaxation: np.float32
+    gain: tuple[NDArray[np.float32], ...]  # of kernels.polish
+    stiffness: FloatArray  # (depth) J/m³ of imbalance per K that the node still has to move
 
 
-def _make_links(grid: Grid, board: Checkerboard, tau: float, diffusivity: float) -> _Links:
-    (west, east), (south, north), (up, down) = (_axis_links(a, tau) for a in (grid.x, grid.y, grid.z))
+def _make_links(grid: Grid, board: Checkerboard, tau: float, table: HeatTable) -> _Links:
+    (west, east), (south, north), (up, down) = (
+        _axis_links(nodes, widths, tau)
+        for nodes, widths in zip((grid.x, grid.y, grid.z), reversed(grid.widths), strict=True)
+    )
     exact = (*map(board.pack_x, (west, east)), *map(board.pack_y, (south, north)), up, down)
     # Young's optimum 2/(1 + √(1−ρ²)); ρ is the contraction of the Jacobi iteration by depth columns.
     sideways = float((west + east).max() + (south + north).max())
-    rho = sideways / (sideways + 1.0 / diffusivity)
+    softest, stiffest = table.slopes
+    rho = sideways / (sideways + softest)
     overrelaxation = np.float32(2.0 / (1.0 + np.sqrt(1.0 - rho**2)))
-    return _Links(tau, exact, tuple(link.astype(np.float32) for link in exact), overrelaxation)
+    gain = _make_gain(stiffest + sideways + up + down, up, down)
+    stiffness = table.ambient_capacity * (1.0 + (up + down) / stiffest)
+    rough = tuple(link.astype(np.float32) for link in exact)
+    return _Links(tau, exact, rough, overrelaxation, gain, stiffness)
 
 
-def _axis_links(nodes: FloatArray, tau: float) -> tuple[FloatArray, FloatArray]:
+def _make_gain(
+    diagonal: FloatArray, up: FloatArray, down: FloatArray
+) -> tuple[NDArray[np.float32], ...]:
+    """Thomas' algorithm for one depth column, prepared: damping·pivot, up·pivot, down·pivot."""
+    pivot = np.empty_like(diagonal)
+    for k in range(len(diagonal)):
+        pivot[k] = 1.0 / (diagonal[k] - (up[k] * down[k - 1] * pivot[k - 1] if k else 0.0))
+    return tuple(a.astype(np.float32) for a in (POLISH * pivot, up * pivot, down * pivot))
+
+
+def _axis_links(nodes: FloatArray, width: FloatArray, tau: float) -> tuple[FloatArray, FloatArray]:
     """τ/(distance · width) to the previous and to the next node; 0 where there is none."""
-    width, gap = control_widths(nodes), np.diff(nodes)
+    gap = np.diff(nodes)
     previous, following = np.zeros_like(nodes), np.zeros_like(nodes)
     previous[1:] = tau / (gap * width[1:])
     following[:-1] = tau / (gap * width[:-1])

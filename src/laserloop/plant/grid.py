@@ -4,7 +4,7 @@ Axis order everywhere: z, y, x. Depth is counted downwards: z = 0 is the lasered
 is the bottom, which is held at ambient temperature. x and y have their origin at the centre of the plate.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ class Grid:
     x: FloatArray
     y: FloatArray
     z: FloatArray  # depth below the lasered surface, increasing; z[0] = 0
+    widths: tuple[FloatArray, FloatArray, FloatArray] = field(init=False)  # of control volumes: z, y, x
 
     def __post_init__(self) -> None:
         for name, nodes in (("x", self.x), ("y", self.y), ("z", self.z)):
@@ -29,6 +30,7 @@ class Grid:
             nodes.setflags(write=False)
         if self.z[0] != 0.0:
             raise BadInput(f"the first node of z must be the surface at depth 0, got {self.z[0]}")
+        object.__setattr__(self, "widths", tuple(_control_widths(axis) for axis in (self.z, self.y, self.x)))
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -48,7 +50,7 @@ class Grid:
         )
 
 
-def control_widths(nodes: FloatArray) -> FloatArray:
+def _control_widths(nodes: FloatArray) -> FloatArray:
     """Width of each node's control volume: faces midway between nodes, half volumes at both ends."""
     faces = np.concatenate((nodes[:1], 0.5 * (nodes[1:] + nodes[:-1]), nodes[-1:]))
     return np.diff(faces)
@@ -77,7 +79,7 @@ def graded_grid(
     half_x, half_y = plate[0] / 2, plate[1] / 2
     if not (-half_x <= region[0] < region[1] <= half_x and -half_y <= region[2] < region[3] <= half_y):
         raise BadInput(f"the refined region {region} m must lie on the plate of {plate} m")
-    depth = _stretched(plate[2], first_depth, slow=1.2, until=25 * first_depth, fast=1.4, coarsest=4 * fine)
+    depth = _stretched(plate[2], first_depth, slow=1.2, until=25 * first_depth, fast=1.4, coarsest=8 * fine)
     return Grid(
         x=_refined_axis(half_x, region[0], region[1], fine),
         y=_refined_axis(half_y, region[2], region[3], fine),

@@ -55,9 +55,10 @@ class HeatTable:
         return float((self._slope(self.heat, zero) / self._slope(self.temperature, zero))[0])
 
     @property
-    def fastest_diffusivity(self) -> float:
-        """The largest k/(ρc) = dθ/dH over the table, m²/s."""
-        return float(1.0 / (self.heat[:, 1].min() * self.per_step))
+    def slopes(self) -> tuple[float, float]:
+        """The least and the largest dH/dθ = ρc/k over the table, s/m²."""
+        slope = self.heat[:, 1] * self.per_step
+        return float(slope.min()), float(slope.max())
 
     def _locate(self, theta: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
         place = (theta - self.low) * self.per_step

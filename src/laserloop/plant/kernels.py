@@ -11,7 +11,9 @@ Node (ix, iy, iz) lies at [iy + 1, ix % 2, iz, ix // 2 + 1]: one pad row and one
 Neighbours of column i: along y the same column of the next rows, along x columns i + colour − 1 (west) and
 i + colour (east) of the other colour.
 
-A box is (row0, row1, column0, column1, depth): the part of a field that is worked on, depth from the surface.
+A patch is (row0, row1, first, last, deep): the part of a field that is worked on. Row j of it covers the
+columns first[j] … last[j] − 1 and the levels 0 … deep[j] − 1 from the surface. The window, where heat has
+arrived, is a rectangular patch; the part of it where the heat balance is still open usually is not.
 Link coefficients are τ/(distance · width) per axis: west, east (2, columns); south, north (rows); up, down
 (depth). They vanish at insulated faces; the deepest node is not an unknown, its θ is 0 (ambient).
 
@@ -31,9 +33,10 @@ ONE = np.float32(1.0)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def mirror_edges(theta, strides, box):
-    """Copy the outermost nodes of the box to the layer outside it: no heat crosses the edge of the box."""
-    row0, row1, col0, col1, depth = box
+def mirror_edges(theta, strides, window):
+    """Copy the outermost nodes of the window to the layer outside it: no heat crosses its edge."""
+    row0, row1, first, last, deep = window
+    col0, col1, depth = first[row0], last[row0], deep[row0]
     sr, sc, sd = strides
     for colour in range(U(2)):
         for k in range(depth):
@@ -54,23 +57,28 @@ def mirror_edges(theta, strides, box):
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def balance(theta, base, heat, residual, slope, strides, box, links, source, table, tolerance, scratch, busy):
+def balance(theta, base, heat, residual, slope, strides, patch, links, source, table, tolerance, scratch, busy):
     """Heat balance of a stage at a trial θ: H ← b + τ(∇²θ + q), r ← H − H(θ), D ← dH/dθ.
 
     D is that of the nearest knot of the table, which costs Newton's method nothing that can be measured.
-    Marks in `busy` (rows, columns, depth) where |r| exceeds `tolerance` or is not a number.
+    Notes in `busy` (first, last, deep) of each row where |r| exceeds `tolerance` (of each level) or is not a number.
     """
-    row0, row1, col0, col1, depth = box
+    row0, row1, first, last, deep = patch
     sr, sc, sd = strides
     west_of, east_of, south_of, north_of, up_of, down_of = links
     flux_x, flux_y = source
     value_of, slope_of, bend_of, low, per_step = table
-    busy_row, busy_col, busy_depth = busy
-    n = col1 - col0
+    busy_first, busy_last, busy_deep = busy
     width = U(west_of.size // 2)
-    last = float(value_of.size - 1)
+    end = float(value_of.size - 1)
     piece, part = scratch
     for row in range(row0, row1):
+        col0 = first[row]
+        n = last[row] - col0
+        depth = deep[row]
+        busy_first[row] = U(width)
+        busy_last[row] = U(0)
+        busy_deep[row] = U(0)
         south_link = south_of[row]
         north_link = north_of[row]
         for colour in range(U(2)):
@@ -105,7 +113,7 @@ def balance(theta, base, heat, residual, slope, strides, box, links, source, tab
                         heat[here + i] += flux * flux_x[link + i]
                 for i in range(n):
                     place = (theta[here + i] - low) * per_step
-                    j = np.int32(min(max(place + 1.0, 0.0), last))
+                    j = np.int32(min(max(place + 1.0, 0.0), end))
                     piece[i] = j
                     part[i] = place - max(j - np.int32(1), np.int32(0))
                 for i in range(n):
@@ -115,25 +123,33 @@ def balance(theta, base, heat, residual, slope, strides, box, links, source, tab
                     )
                 for i in range(n):
                     slope[here + i] = slope_of[np.uint32(piece[i])] * per_step
+                limit = tolerance[k]
                 count = 0
                 for i in range(n):
-                    count += not (abs(residual[here + i]) <= tolerance)
+                    count += not (abs(residual[here + i]) <= limit)
                 if count > 0:
-                    busy_row[row] = True
-                    busy_depth[k] = True
-                    for i in range(n):
-                        busy_col[col0 + i] |= not (abs(residual[here + i]) <= tolerance)
+                    busy_deep[row] = k + U(1)
+                    i = U(0)
+                    while abs(residual[here + i]) <= limit:
+                        i += U(1)
+                    busy_first[row] = min(busy_first[row], col0 + i)
+                    i = n
+                    while abs(residual[here + i - U(1)]) <= limit:
+                        i -= U(1)
+                    busy_last[row] = max(busy_last[row], col0 + i)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def factor(inverse, slope, strides, box, links):
+def factor(inverse, slope, strides, patch, links):
     """Pivots of the tridiagonal systems along depth: (D + Σ links) δ − up − down = …"""
-    row0, row1, col0, col1, depth = box
+    row0, row1, first, last, deep = patch
     sr, sc, sd = strides
     west_of, east_of, south_of, north_of, up_of, down_of = links
-    n = col1 - col0
     width = U(west_of.size // 2)
     for row in range(row0, row1):
+        col0 = first[row]
+        n = last[row] - col0
+        depth = deep[row]
         for colour in range(U(2)):
             link = colour * width + col0
             for k in range(depth):
@@ -156,21 +172,25 @@ def factor(inverse, slope, strides, box, links):
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def relax(delta, residual, inverse, strides, box, links, overrelaxation, sweeps, line):
+def relax(delta, residual, inverse, strides, patch, links, overrelaxation, sweeps, line):
     """Red-black over-relaxation of δ by depth columns; `line` is scratch (depth + 1, columns), first row 0.
 
     The half sweeps follow each other at a distance of one row, so that a row is read from memory once.
     """
-    row0, row1, col0, col1, depth = box
+    row0, row1, first, last, deep = patch
     sr, sc, sd = strides
     west_of, east_of, south_of, north_of, up_of, down_of = links
-    n = col1 - col0
     width = U(west_of.size // 2)
     halves = U(2 * sweeps)
     for front in range(row0, row1 + halves - U(1)):
         for half in range(halves):
             row = front - half
             if row < row0 or row >= row1 or front < row0 + half:
+                continue
+            col0 = first[row]
+            n = last[row] - col0
+            depth = deep[row]
+            if n == U(0):
                 continue
             colour = (row + half) & U(1)
             south_link = south_of[row]
@@ -211,11 +231,12 @@ def relax(delta, residual, inverse, strides, box, links, overrelaxation, sweeps,
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def correct(theta, delta, strides, box):
-    """θ ← θ + δ, δ ← 0 inside the box."""
-    row0, row1, col0, col1, depth = box
+def correct(theta, delta, strides, patch):
+    """θ ← θ + δ, δ ← 0 in the patch."""
+    row0, row1, first, last, deep = patch
     sr, sc, sd = strides
     for row in range(row0, row1):
+        col0, col1, depth = first[row], last[row], deep[row]
         for colour in range(U(2)):
             for k in range(depth):
                 here = row * sr + colour * sc + k * sd
@@ -225,119 +246,147 @@ def correct(theta, delta, strides, box):
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def extrapolate(out, first, second, weight, strides, box):
-    """out ← second + weight · (second − first): along the line through two fields."""
-    row0, row1, col0, col1, depth = box
+def polish(theta, residual, gain, strides, patch, line):
+    """One damped Jacobi step by depth columns: imbalances within the tolerance fade instead of adding up.
+
+    `gain` (damping·pivot, up·pivot, down·pivot) of each level is that of the stiffest node, safe for all.
+    """
+    row0, row1, first, last, deep = patch
     sr, sc, sd = strides
+    pivot_of, up_of, down_of = gain
     for row in range(row0, row1):
+        col0 = first[row]
+        n = last[row] - col0
+        depth = deep[row]
+        for colour in range(U(2)):
+            top = row * sr + colour * sc + col0
+            for k in range(depth):
+                here = top + k * sd
+                pivot, up = pivot_of[k], up_of[k]
+                for i in range(n):
+                    line[(k + U(1)) * sd + i] = pivot * residual[here + i] + up * line[k * sd + i]
+            for up in range(U(1), depth):
+                k = depth - up
+                down = down_of[k - U(1)]
+                for i in range(n):
+                    line[k * sd + i] += down * line[(k + U(1)) * sd + i]
+            for k in range(depth):
+                here = top + k * sd
+                for i in range(n):
+                    theta[here + i] += line[(k + U(1)) * sd + i]
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def combine(out, fields, weights, strides, patch):
+    """out ← w₀a + w₁b + w₂c: a guess along the parabola through three fields; out may be one of them."""
+    row0, row1, first, last, deep = patch
+    sr, sc, sd = strides
+    a, b, c = fields
+    wa, wb, wc = weights
+    for row in range(row0, row1):
+        col0, col1, depth = first[row], last[row], deep[row]
         for colour in range(U(2)):
             for k in range(depth):
                 here = row * sr + colour * sc + k * sd
                 for i in range(col0, col1):
-                    b = second[here + i]
-                    out[here + i] = b + weight * (b - first[here + i])
-
-
-@njit(cache=True, fastmath=FAST, error_model="numpy")
-def busy_box(window, busy, margin):
-    """The smallest box around everything marked busy, `margin` nodes wider; clears the marks.
-
-    Its depth is 0 when nothing was busy.
-    """
-    row0, row1, col0, col1, depth = window
-    busy_row, busy_col, busy_depth = busy
-    low_row, high_row, low_col, high_col, high_depth = row1, row0, col1, col0, U(0)
-    for row in range(row0, row1):
-        if busy_row[row]:
-            low_row = min(low_row, row)
-            high_row = row + U(1)
-    for col in range(col0, col1):
-        if busy_col[col]:
-            low_col = min(low_col, col)
-            high_col = col + U(1)
-    for k in range(depth):
-        if busy_depth[k]:
-            high_depth = k + U(1)
-    busy_row[:] = False
-    busy_col[:] = False
-    busy_depth[:] = False
-    if high_depth == U(0):
-        return (row0, row0, col0, col0, U(0))
-    return widened((low_row, high_row, low_col, high_col, high_depth), margin, (margin + U(1)) // U(2), window)
+                    out[here + i] = wa * a[here + i] + wb * b[here + i] + wc * c[here + i]
 
 
 @njit(cache=True, error_model="numpy")
-def widened(box, margin, columns, window):
-    """The box grown by `margin` rows and levels and by `columns`, inside the window."""
-    return (
-        max(window[0], box[0] - margin),
-        min(window[1], box[1] + margin),
-        max(window[2], max(box[2], columns) - columns),
-        min(window[3], box[3] + columns),
-        min(window[4], box[4] + margin),
-    )
+def widen(found, window, margin, patch):
+    """Fill `patch` with all nodes within `margin` of the `found` ones, inside the window; returns its rows.
+
+    `found` and `patch` are (first, last, deep) of each row; deep = 0 means that a row has none.
+    """
+    row0, row1, window_first, window_last, window_deep = window
+    from_first, from_last, from_deep = found
+    first, last, deep = patch
+    columns = (margin + U(1)) // U(2)
+    low, high = row1, row0
+    for row in range(row0, row1):
+        first[row] = last[row] = window_last[row]
+        deep[row] = U(0)
+        for other in range(max(row0 + margin, row) - margin, min(row1, row + margin + U(1))):
+            if from_deep[other] > U(0):
+                wanted = max(window_first[row] + columns, from_first[other]) - columns
+                first[row] = wanted if deep[row] == U(0) else min(first[row], wanted)
+                until = min(window_last[row], from_last[other] + columns)
+                last[row] = until if deep[row] == U(0) else max(last[row], until)
+                deep[row] = max(deep[row], min(window_deep[row], from_deep[other] + margin))
+        if deep[row] > U(0):
+            low, high = min(low, row), row + U(1)
+    return low, high
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def solve_stage(
-    theta, base, heat, work, strides, window, links, rough, source, table, tolerance, overrelaxation, sweeps, cap
+    theta, base, heat, work, strides, window, links, rough, source, table, tolerance, relaxation, sweeps, cap
 ):
     """Newton's method for one implicit stage, from the guess in θ; returns the number of corrections.
 
-    Only the part of the window whose heat balance is open is corrected: a box around it, which is solved by
-    over-relaxation, checked, and chosen anew until every node of the window balances to `tolerance`.
+    Only the part of the window whose heat balance is open is corrected: a patch around it, which is solved
+    by over-relaxation, checked, and chosen anew until every node of the window balances to `tolerance`.
     `rough` are the links in float32. Returns −1 when `cap` corrections did not suffice.
     """
-    residual, slope, inverse, delta, line, scratch, busy = work
+    residual, slope, inverse, delta, line, scratch, busy, spans, wider = work
+    overrelaxation, gain = relaxation
     mirror_edges(theta, strides, window)
     balance(theta, base, heat, residual, slope, strides, window, links, source, table, tolerance, scratch, busy)
     for correction in range(cap):
-        box = busy_box(window, busy, U(3))
-        if box[4] == U(0):
+        low, high = widen(busy, window, U(3), spans)
+        if low >= high:
+            polish(theta, residual, gain, strides, window, line)
             return correction
-        factor(inverse, slope, strides, box, rough)
-        relax(delta, residual, inverse, strides, box, rough, overrelaxation, sweeps, line)
-        correct(theta, delta, strides, box)
+        patch = (low, high, spans[0], spans[1], spans[2])
+        factor(inverse, slope, strides, patch, rough)
+        relax(delta, residual, inverse, strides, patch, rough, overrelaxation, sweeps, line)
+        correct(theta, delta, strides, patch)
         mirror_edges(theta, strides, window)
-        box = widened(box, U(1), U(1), window)
-        balance(theta, base, heat, residual, slope, strides, box, links, source, table, tolerance, scratch, busy)
+        for row in range(window[0], window[1]):
+            busy[2][row] = U(0)
+        low, high = widen(spans, window, U(1), wider)
+        patch = (low, high, wider[0], wider[1], wider[2])
+        balance(
+            theta, base, heat, residual, slope, strides, patch, links, source, table, tolerance, scratch, busy
+        )
     return -1
 
 
 @njit(cache=True, error_model="numpy")
-def warm_edges(theta, strides, window, edge):
-    """Whether |θ| exceeds `edge` on the south, north, west, east and lower side of the window."""
-    row0, row1, col0, col1, depth = window
+def warm_edges(heat, strides, window, edge):
+    """Whether |H| exceeds `edge` on the south, north, west, east and lower side of the window."""
+    row0, row1, first, last, deep = window
+    col0, col1, depth = first[row0], last[row0], deep[row0]
     sr, sc, sd = strides
     south = north = west = east = below = False
     for colour in range(U(2)):
         for k in range(depth):
             line = colour * sc + k * sd
             for i in range(col0, col1):
-                south |= abs(theta[row0 * sr + line + i]) > edge
-                north |= abs(theta[(row1 - U(1)) * sr + line + i]) > edge
+                south |= abs(heat[row0 * sr + line + i]) > edge
+                north |= abs(heat[(row1 - U(1)) * sr + line + i]) > edge
             for row in range(row0, row1):
-                west |= abs(theta[row * sr + line + col0]) > edge
-                east |= abs(theta[row * sr + line + col1 - U(1)]) > edge
+                west |= abs(heat[row * sr + line + col0]) > edge
+                east |= abs(heat[row * sr + line + col1 - U(1)]) > edge
         for row in range(row0, row1):
             line = row * sr + colour * sc + (depth - U(1)) * sd
             for i in range(col0, col1):
-                below |= abs(theta[line + i]) > edge
+                below |= abs(heat[line + i]) > edge
     return south, north, west, east, below
 
 
 @njit(cache=True, error_model="numpy")
 def surface_temperature(theta, strides, window, table, out):
     """T at the surface nodes of the window, in natural order (y, x)."""
-    row0, row1, col0, col1, _ = window
+    row0, row1, first, last, _ = window
     sr, sc, _ = strides
     value_of, slope_of, bend_of, low, per_step = table
-    last = float(value_of.size - 1)
+    end = float(value_of.size - 1)
     for row in range(row0, row1):
         for colour in range(U(2)):
-            for i in range(col0, col1):
+            for i in range(first[row], last[row]):
                 place = (theta[row * sr + colour * sc + i] - low) * per_step
-                j = int(min(max(place + 1.0, 0.0), last))
+                j = int(min(max(place + 1.0, 0.0), end))
                 part = place - max(j - 1, 0)
                 value = value_of[j] + part * (slope_of[j] + part * bend_of[j])
                 out[row - U(1), U(2) * (i - U(1)) + colour] = value

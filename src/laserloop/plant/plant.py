@@ -12,7 +12,8 @@ from laserloop.plant.beam import REACH, Beam
 from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source, State
 from laserloop.plant.grid import Grid, graded_grid, uniform_grid
 from laserloop.plant.heat_table import tabulate
-from laserloop.plant.material import Material, find_material
+from laserloop.plant.material import Material
+from laserloop.plant.material_file import find_material
 from laserloop.plant.surface import Hottest, Surface
 
 FloatArray = NDArray[np.float64]
@@ -35,8 +36,8 @@ class PlantSettings:
     material: Material = field(default_factory=lambda: find_material("304"))
     ambient: float = 300.0  # K, initial temperature and that of the bottom
     tick: float = 1.25e-4  # s
-    tolerance: float = 1e-5  # K, of each node's heat balance; smaller is slower
-    edge: float = 1e-6  # K, rise at the edge of the solved window that makes it grow
+    tolerance: float = 1e-4  # K, of each node's heat balance; smaller is slower
+    edge: float = 1e-4  # K, rise at the edge of the solved window that makes it grow
 
     def __post_init__(self) -> None:
         for name in ("ambient", "tick", "tolerance", "edge"):

@@ -1,1 +1,1 @@
-"""To be opened."""
+"""THE ANSWER: figures, tables and one page about what was simulated. Nothing in this room simulates."""

@@ -1,0 +1,236 @@
+"""An episode: the open-loop record of a plant driven along a path, one entry per tick, taken at its end."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from importlib.metadata import version
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.paths import ScanPath
+from laserloop.plant import Beam, Plant, PlantSettings, Surface, find_material, graded_settings, paper_settings
+from laserloop.plant.plant import PLATE
+
+FloatArray = NDArray[np.float64]
+Progress = Callable[[int, int], None]  # ticks done, ticks in all
+
+WINDOW = (760.0, 800.0)  # K, where T_max is wanted
+SETTLED_FROM = 10  # ticks that the first heating up takes
+SHARP = np.pi / 4  # rad, a smaller change of heading within two ticks is no turn
+PLANTS = ("paper", "graded")
+MAX_NODES = 20_000_000  # 1.5 GB of fields; the paper's plate has 320 271
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How T_max lay against a window, over the ticks from `first` on."""
+
+    first: int
+    ticks: int
+    lowest: float  # K
+    highest: float  # K
+    above: int  # ticks
+    below: int  # ticks
+
+    @property
+    def swing(self) -> float:
+        """Highest minus lowest T_max, K."""
+        return self.highest - self.lowest
+
+
+# No slots: cached_property keeps the turns.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Episode:
+    """What a plant did under a given power; entry k belongs to t = (k+1)Δt."""
+
+    path: str
+    settings: PlantSettings
+    start: FloatArray  # (2,), m, where the beam was at t = 0
+    t: FloatArray  # (n,), s
+    positions: FloatArray  # (n, 2), m, of the beam
+    power: FloatArray  # (n,), W, during the tick that ends here
+    t_max: FloatArray  # (n,), K, of the hottest node
+    t_peak: FloatArray  # (n,), K, between the nodes
+    peak_positions: FloatArray  # (n, 2), m, where t_peak is
+    hottest: Surface  # at the tick with the highest temperature
+    books: dict[str, float]  # J: absorbed, lost, stored
+    ms_per_step: float  # mean wall time of a plant step; the first, which may compile, only if alone
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @property
+    def plant(self) -> str:
+        """The plant's name."""
+        return self.settings.name
+
+    @property
+    def temperature(self) -> FloatArray:
+        """What this plant calls T_max: between the nodes, or at the hottest node as in the paper, K."""
+        return self.t_peak if self.settings.subgrid else self.t_max
+
+    @property
+    def hottest_tick(self) -> int:
+        """The index of the highest temperature."""
+        return int(np.argmax(self.temperature))
+
+    @property
+    def settled_from(self) -> int:
+        """The first tick that counts: 10, or 0 in an episode too short to settle."""
+        return SETTLED_FROM if len(self) > SETTLED_FROM else 0
+
+    @cached_property
+    def turns(self) -> NDArray[np.intp]:
+        """The ticks within which, or at whose end, the beam turns sharply."""
+        return find_turns(np.vstack((self.start, self.positions)))
+
+    def summarise(self, window: tuple[float, float] = WINDOW) -> Summary:
+        """T_max against a window once the first heating up is over."""
+        settled = self.temperature[self.settled_from :]
+        return Summary(
+            first=self.settled_from,
+            ticks=len(settled),
+            lowest=float(settled.min()),
+            highest=float(settled.max()),
+            above=int(np.count_nonzero(settled > window[1])),
+            below=int(np.count_nonzero(settled < window[0])),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All but the surface, as plain numbers and lists; units are in the names."""
+        s = self.settings
+        return {
+            "laserloop": version("laserloop"),
+            "path": self.path,
+            "plant": self.plant,
+            "ticks": len(self),
+            "tick_s": s.tick,
+            "material": s.material.name,
+            "ambient_k": s.ambient,
+            "sigma_um": s.beam.sigma * 1e6,
+            "absorptivity": s.beam.absorptivity,
+            "plate_mm": [side * 1e3 for side in s.grid.plate],
+            "grid_nodes_zyx": list(s.grid.shape),
+            "t_s": self.t.tolist(),
+            "x_mm": (self.positions[:, 0] * 1e3).tolist(),
+            "y_mm": (self.positions[:, 1] * 1e3).tolist(),
+            "power_w": self.power.tolist(),
+            "t_max_k": self.t_max.tolist(),
+            "t_peak_k": self.t_peak.tolist(),
+            "peak_x_mm": (self.peak_positions[:, 0] * 1e3).tolist(),
+            "peak_y_mm": (self.peak_positions[:, 1] * 1e3).tolist(),
+            "energy_j": dict(self.books),
+            "ms_per_step": self.ms_per_step,
+        }
+
+
+def simulate(plant: Plant, path: ScanPath, power: ArrayLike, *, progress: Progress | None = None) -> Episode:
+    """Drive `plant` from rest along `path`, with one `power` in W for each tick."""
+    power = _check_power(power, path)
+    _check_tick(plant, path)
+    laps = []
+    nodal, peaks = np.empty(len(path)), np.empty((len(path), 3))
+    hottest = plant.reset()
+    for k in range(len(path)):
+        began = perf_counter()
+        surface = plant.step(float(power[k]), path.spot(k))
+        laps.append(perf_counter() - began)
+        peak = surface.peak
+        nodal[k] = surface.node.temperature
+        peaks[k] = peak.temperature, peak.x, peak.y
+        if k == 0 or plant.t_max(surface).temperature > plant.t_max(hottest).temperature:
+            hottest = surface
+        if progress is not None:
+            progress(k + 1, len(path))
+    return Episode(
+        path=path.name,
+        settings=plant.settings,
+        start=path.positions[0].copy(),
+        t=path.times[1:],
+        positions=path.positions[1:].copy(),
+        power=power,
+        t_max=nodal,
+        t_peak=peaks[:, 0].copy(),
+        peak_positions=peaks[:, 1:].copy(),
+        hottest=hottest,
+        books=plant.books,
+        ms_per_step=1e3 * float(np.mean(laps[1:] or laps)),
+    )
+
+
+def make_plant(
+    name: str,
+    path: ScanPath,
+    *,
+    material: str = "304",
+    ambient: float = 300.0,
+    sigma: float = 100e-6,
+    absorptivity: float = 1.0,
+    plate: tuple[float, float, float] = PLATE,
+) -> Plant:
+    """The plant called `name`, made for `path`: the graded one is resolved where and as fast as the beam goes.
+
+    `material`: a shipped name or a file; `ambient`: K; `sigma`, `plate`: m.
+    """
+    if name not in PLANTS:
+        raise BadInput(f"a plant must be one of {', '.join(PLANTS)}, but got {name!r}; choose one of these.")
+    shared: dict[str, Any] = {
+        "plate": plate,
+        "beam": Beam(sigma=sigma, absorptivity=absorptivity),
+        "material": find_material(material),
+        "ambient": ambient,
+        "tick": path.tick,
+    }
+    if name == "paper":
+        settings = paper_settings(**shared)
+    else:
+        (x_low, y_low), (x_high, y_high) = path.positions.min(axis=0), path.positions.max(axis=0)
+        speed = float(np.hypot(*path.velocities.T).max())
+        settings = graded_settings(region=(x_low, x_high, y_low, y_high), speed=speed, **shared)
+    nodes = int(np.prod(settings.grid.shape))
+    if nodes > MAX_NODES:
+        raise BadInput(
+            f"a plant may have at most {MAX_NODES} nodes, but the {name} grid would need {nodes}: "
+            "take a smaller plate, a wider beam or a shorter path."
+        )
+    return Plant(settings)
+
+
+def find_turns(positions: FloatArray) -> NDArray[np.intp]:
+    """The hops between (n+1, 2) positions around which the heading changes by 45° or more, one per turn."""
+    dx, dy = np.diff(positions, axis=0).T
+    heading = np.arctan2(dy, dx)
+    # A corner inside a hop is spread over both of its ends, so headings are compared across one hop.
+    change = heading[2:] - heading[:-2]
+    change = np.abs((change + np.pi) % (2 * np.pi) - np.pi)
+    sharp = np.flatnonzero(change > SHARP - 1e-9)
+    runs = np.split(sharp, np.flatnonzero(np.diff(sharp) > 1) + 1)
+    return np.array([run[np.argmax(change[run])] + 1 for run in runs if len(run)], dtype=np.intp)
+
+
+def _check_power(power: ArrayLike, path: ScanPath) -> FloatArray:
+    power = np.array(power, dtype=np.float64)
+    if power.shape != (len(path),):
+        raise BadInput(
+            f"power must hold one value for each of the {len(path)} ticks of {path.name}, "
+            f"but has shape {power.shape}; give one per tick."
+        )
+    return power
+
+
+def _check_tick(plant: Plant, path: ScanPath) -> None:
+    if plant.settings.tick != path.tick:
+        raise BadInput(
+            f"plant and path must share one tick, but have {plant.settings.tick} s and {path.tick} s; "
+            "build the plant for this path."
+        )

@@ -1,0 +1,203 @@
+"""The camera: what a controller may see of the plant, and nothing more."""
+
+from collections import deque
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from laserloop.bad_input import BadInput
+from laserloop.plant.sampling import bilinear, lattice, smooth
+from laserloop.plant.surface import Hottest, Surface
+
+FloatArray = NDArray[np.float64]
+
+FEWEST_PIXELS = 3  # along a side; a parabola needs three
+MOST_PIXELS = 4096  # along a side; no thermal camera has more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CameraSettings:
+    """How good the camera is; the default is the paper's: it sees every node, at once and exactly."""
+
+    pixel: float | None = None  # m, edge of a square pixel on the plate; None: the grid's nodes themselves
+    noise: float = 0.0  # K, standard deviation in each pixel of each image, whatever the exposure
+    exposure: int = 1  # ticks averaged into an image; more blurs a moving beam
+    delay: int = 0  # ticks from the end of the exposure until the image is there
+    seed: int = 0  # of the noise
+    smooth: bool = False  # sample between the pixels by a C¹ cubic, or bilinearly (the paper)?
+    subgrid: bool = False  # is the peak found between the pixels, or is it the hottest one (the paper)?
+
+    def __post_init__(self) -> None:
+        if self.pixel is not None and not (np.isfinite(self.pixel) and self.pixel > 0):
+            raise BadInput(f"a camera's pixel must be a positive length in m or None, got {self.pixel}")
+        if not (np.isfinite(self.noise) and self.noise >= 0):
+            raise BadInput(f"a camera's noise must be a finite number ≥ 0 K, got {self.noise}")
+        for name, least in (("exposure", 1), ("delay", 0), ("seed", 0)):
+            value = getattr(self, name)
+            if not _is_whole(value) or value < least:
+                raise BadInput(f"a camera's {name} must be a whole number ≥ {least}, got {value}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Image:
+    """Temperatures (y, x) in K at pixel centres x and y, m. Its arrays are copies and read-only."""
+
+    time: float  # s, at the end of the exposure
+    x: FloatArray
+    y: FloatArray
+    temperature: FloatArray
+    peak: Hottest
+    smooth: bool = False  # the C¹ cubic between the pixels instead of the bilinear interpolant
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "temperature"):
+            array = np.array(getattr(self, name), dtype=np.float64, order="C")
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    @property
+    def frame(self) -> FloatArray:
+        """The whole image, K."""
+        return self.temperature
+
+    def sample(self, points: ArrayLike) -> FloatArray:
+        """Temperatures (n,) at points (n, 2), m; beyond the outermost pixel centres they are held."""
+        points = np.array(points, dtype=np.float64, order="C")
+        if points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
+            raise BadInput(f"sample points must be finite pairs (n, 2) of x and y in m, got {_show(points)}")
+        return self._sample(points)
+
+    def patch(self, centre: ArrayLike, heading: float, *, size: int, spacing: float) -> FloatArray:
+        """Temperatures (size, size) on a square lattice around `centre`, turned to `heading`, rad from x.
+
+        Axis 1 runs along the heading, axis 0 to its left; the beam is at [size // 2, size // 2].
+        """
+        centre = np.array(centre, dtype=np.float64)
+        if centre.shape != (2,) or not (np.isfinite(centre).all() and np.isfinite(heading)):
+            raise BadInput(
+                "a patch needs a finite centre (x, y) in m and a finite heading in rad, "
+                f"got {_show(centre)} and {heading}"
+            )
+        if not _is_whole(size) or size < 1 or size % 2 == 0:
+            raise BadInput(f"a patch's size must be an odd whole number, so that it has a centre, got {size}")
+        if not (np.isfinite(spacing) and spacing > 0):
+            raise BadInput(f"a patch's spacing must be a positive length in m, got {spacing}")
+        return self._sample(lattice(centre, float(heading), size, float(spacing))).reshape(size, size)
+
+    def _sample(self, points: FloatArray) -> FloatArray:
+        interpolate = smooth if self.smooth else bilinear
+        values: FloatArray = interpolate(self.x, self.y, self.temperature, points)
+        return values
+
+
+class Camera:
+    """Sees one surface per tick and hands out images. Objects are ready when built."""
+
+    def __init__(self, settings: CameraSettings | None = None) -> None:
+        self.settings = settings or CameraSettings()
+        self._sensor: Sensor | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all frames and restart the noise from its seed."""
+        self._noise = np.random.default_rng(self.settings.seed)
+        self._frames: deque[FloatArray] = deque(maxlen=self.settings.exposure)
+        self._images: deque[Image] = deque(maxlen=self.settings.delay + 1)
+
+    def see(self, surface: Surface) -> Image:
+        """Expose one more tick; the image is `delay` ticks old, or the first one until there are so many.
+
+        A surface of another grid, or from before the last one, begins another run: the camera resets itself.
+        """
+        sensor = self._sensor
+        if sensor is None or not sensor.fits(surface):
+            self._sensor = sensor = Sensor(surface.x, surface.y, self.settings.pixel)
+            self.reset()
+        elif self._images and surface.time < self._images[-1].time:
+            self.reset()
+        self._frames.append(sensor.read(surface))
+        self._images.append(self._develop(sensor, surface.time))
+        return self._images[0]
+
+    def _develop(self, sensor: "Sensor", time: float) -> Image:
+        """The image whose exposure ends now."""
+        settings = self.settings
+        temperature = np.mean(self._frames, axis=0)
+        if settings.noise > 0:
+            temperature += self._noise.normal(0.0, settings.noise, temperature.shape)
+        seen = Surface(sensor.x, sensor.y, temperature, time)
+        return Image(
+            time=time,
+            x=sensor.x,
+            y=sensor.y,
+            temperature=temperature,
+            peak=seen.peak if settings.subgrid else seen.node,
+            smooth=settings.smooth,
+        )
+
+
+class Sensor:
+    """Square pixels over one surface grid, centred on the plate; the outermost are clipped at its edges."""
+
+    def __init__(self, x: FloatArray, y: FloatArray, pixel: float | None) -> None:
+        self._nodes = x.copy(), y.copy()
+        self._weights: tuple[csr_array, csr_array] | None = None
+        self.x, self.y = self._nodes
+        if pixel is not None:
+            edges = tuple(pixel_edges(nodes, pixel) for nodes in self._nodes)
+            self.x, self.y = (0.5 * (edge[1:] + edge[:-1]) for edge in edges)
+            over_x, over_y = (pixel_weights(*axis) for axis in zip(self._nodes, edges, strict=True))
+            self._weights = csr_array(over_y), csr_array(over_x)
+        for lines in (self.x, self.y):
+            lines.setflags(write=False)
+
+    def fits(self, surface: Surface) -> bool:
+        """Is this sensor made for the surface's grid?"""
+        x, y = self._nodes
+        return np.array_equal(x, surface.x) and np.array_equal(y, surface.y)
+
+    def read(self, surface: Surface) -> FloatArray:
+        """The mean over each pixel of the bilinear interpolant of the surface, (y, x), K; a new array."""
+        if self._weights is None:
+            return surface.temperature.copy()
+        over_y, over_x = self._weights
+        return np.ascontiguousarray((over_x @ (over_y @ surface.temperature).T).T)
+
+
+def pixel_edges(nodes: FloatArray, pixel: float) -> FloatArray:
+    """Borders of the pixels along one side of the plate: ends clipped equally, to half a pixel at least."""
+    length = float(nodes[-1] - nodes[0])
+    count = np.ceil(length / pixel - 1e-6)  # so that rounding does not shift pixels that tile the plate
+    if not FEWEST_PIXELS <= count <= MOST_PIXELS:
+        raise BadInput(
+            f"a camera must have {FEWEST_PIXELS} to {MOST_PIXELS} pixels along a side of {length:g} m, "
+            f"got {count:.0f} of {pixel:g} m: change the pixel"
+        )
+    inner = 0.5 * (nodes[0] + nodes[-1]) + pixel * (np.arange(1.0, count) - 0.5 * count)
+    return np.concatenate((nodes[:1], inner, nodes[-1:]))
+
+
+def pixel_weights(nodes: FloatArray, edges: FloatArray) -> FloatArray:
+    """Weights (pixels, nodes) of the mean over each pixel of the piecewise linear interpolant.
+
+    Up to the share s of a cell of width h the hat of its left node integrates to h(s − s²/2), the other's to
+    h s²/2.
+    """
+    h = np.diff(nodes)
+    s = np.clip((edges[:, np.newaxis] - nodes[:-1]) / h, 0.0, 1.0)
+    integral = np.zeros((len(edges), len(nodes)))
+    integral[:, :-1] += h * (s - 0.5 * s**2)
+    integral[:, 1:] += h * 0.5 * s**2
+    return np.diff(integral, axis=0) / np.diff(edges)[:, np.newaxis]
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _show(array: FloatArray) -> str:
+    """All of a small array, the shape of a large one."""
+    return str(array.tolist()) if array.size <= 4 else f"an array of shape {array.shape}"

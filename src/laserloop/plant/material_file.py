@@ -1,0 +1,146 @@
+"""Material files: find a shipped alloy by name, or read a material from CSV or YAML."""
+
+import csv
+import io
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+
+import yaml
+from numpy.polynomial import Polynomial
+
+from laserloop.bad_input import BadInput
+from laserloop.plant.material import COLUMNS, Material, Property, check_list, check_number, check_table, show
+
+CSV_HEADERS = (("T_K", "k_W_mK", "rho_kg_m3", "cp_J_kgK"), COLUMNS, ("T", "k", "ρ", "c_p"))
+LARGEST_FILE = 1_000_000  # bytes; a thousand rows take 40 kB
+MOST_COEFFICIENTS = 20
+
+
+def shipped_materials() -> tuple[str, ...]:
+    """The names of the materials that come with the package."""
+    names = [file.name for file in (files("laserloop.plant") / "alloys").iterdir()]
+    return tuple(sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml")))
+
+
+def find_material(text: str) -> Material:
+    """A shipped material by name, or one read from a CSV or YAML file by path."""
+    name = text.lower()
+    if name in shipped_materials():
+        file = files("laserloop.plant") / "alloys" / f"{name}.yaml"
+        return _parse_yaml(file.read_text(encoding="utf-8"), file.name)
+    if name.endswith((".csv", ".yaml", ".yml")):
+        return read_material(text)
+    known = ", ".join(shipped_materials())
+    raise BadInput(f"a material must be {known} or a .csv or .yaml file, got {show(text)}: choose one")
+
+
+def read_material(file: str | Path) -> Material:
+    """Read a material from a CSV table or from YAML with a `table` or a `polynomial`."""
+    path = Path(file)
+    parse = {".csv": _parse_csv, ".yaml": _parse_yaml, ".yml": _parse_yaml}.get(path.suffix.lower())
+    if parse is None:
+        raise BadInput(f"a material file must end in .csv, .yaml or .yml, got {show(path.name)}: rename it")
+    return parse(_read_text(path), path.name)
+
+
+def _read_text(path: Path) -> str:
+    rule = f"the material file {show(path.name)} must be"
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+        raise BadInput(f"{rule} readable, got {reason!r}: check the path") from error
+    if not content.strip() or len(content) > LARGEST_FILE:
+        size = "more" if content.strip() else "an empty one"
+        raise BadInput(
+            f"{rule} filled with at most {LARGEST_FILE} bytes, got {size}: start from a shipped file"
+        )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{rule} UTF-8 text, but byte {error.start + 1} is not: save it as text") from error
+
+
+def _parse_csv(text: str, where: str) -> Material:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        lines = [(f"line {reader.line_num}", row) for row in reader if any(map(str.strip, row))]
+    except csv.Error as error:
+        place = f"line {reader.line_num} of {where}"
+        raise BadInput(f"a material must be plain CSV, but {place} is not ({error}): correct it") from error
+    (place, header), *rows = lines or [("line 1", [])]
+    if tuple(map(str.strip, header)) not in CSV_HEADERS:
+        raise BadInput(
+            f"a material table must begin with the header {','.join(CSV_HEADERS[0])}, "
+            f"got {show(','.join(header))} in {place} of {where}: add the header"
+        )
+    for place, row in rows:
+        if len(row) != len(COLUMNS):
+            raise BadInput(f"a row must have 4 values, got {len(row)} in {place} of {where}: correct it")
+    columns = {name: [row[i] for _, row in rows] for i, name in enumerate(COLUMNS)}
+    table = check_table(columns, where, [place for place, _ in rows])
+    return Material.from_table(**table, name=Path(where).stem, source=f"Table in {where}.", valid=None)
+
+
+def _parse_yaml(text: str, where: str) -> Material:
+    data = _check_keys(
+        _load_yaml(text, where), where, needs=("name", "source"), either=("table", "polynomial")
+    )
+    name, source = data["name"], data["source"]
+    if not (isinstance(name, str) and isinstance(source, str)):
+        got = f"{show(name)} and {show(source)}"
+        raise BadInput(f"name and source of {where} must be text, got {got}: put them in quotes")
+    if "table" in data:
+        table = check_table(_check_keys(data["table"], f"`table` of {where}", needs=COLUMNS), where)
+        valid = _check_valid(data["valid"], where) if "valid" in data else None
+        return Material.from_table(**table, name=name, source=source, valid=valid)
+    block = _check_keys(data["polynomial"], f"`polynomial` of {where}", needs=COLUMNS[1:])
+    curves = {label: _check_polynomial(block[label], f"{label} of {where}") for label in COLUMNS[1:]}
+    return Material(name=name, source=source, valid=_check_valid(data.get("valid"), where), **curves)
+
+
+def _check_valid(value: object, where: str) -> tuple[float, float]:
+    if not (isinstance(value, list) and len(value) == 2):
+        raise BadInput(f"`valid` of {where} must be [low, high] in K, got {show(value)}: give both limits")
+    low, high = (check_number(limit, f"`valid` of {where}") for limit in value)
+    return low, high
+
+
+def _load_yaml(text: str, where: str) -> object:
+    try:
+        return yaml.safe_load(text)
+    except Exception as error:
+        # PyYAML leaks KeyError, AttributeError, RecursionError and more on hostile text.
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        place = where if line is None else f"line {line + 1} of {where}"
+        raise BadInput(f"a material must be plain YAML, but {place} cannot be read: correct it") from error
+
+
+def _check_keys(
+    data: object, where: str, *, needs: tuple[str, ...], either: tuple[str, ...] = ()
+) -> Mapping[str, object]:
+    """The mapping itself, if it has every key it needs, one of `either`, and no unknown one."""
+    if not isinstance(data, dict):
+        raise BadInput(f"{where} must be a mapping, got {show(data)}: start from a shipped file")
+    known = (*needs, *either, "valid") if either else needs
+    for key in data:
+        if key not in known:
+            raise BadInput(f"{where} must have no keys but {', '.join(known)}, got {show(key)}: remove it")
+    for key in needs:
+        if key not in data:
+            raise BadInput(f"{where} must have the keys {', '.join(needs)}, but {key} is missing: add it")
+    if either and sum(key in data for key in either) != 1:
+        raise BadInput(f"{where} must have exactly one of {', '.join(either)}, not none or both: keep one")
+    return data
+
+
+def _check_polynomial(value: object, where: str) -> Property:
+    values = check_list(value, where)
+    if not 1 <= len(values) <= MOST_COEFFICIENTS:
+        raise BadInput(
+            f"a polynomial must have 1 to {MOST_COEFFICIENTS} coefficients, "
+            f"got {len(values)} for {where}: give those of 1, T, T², …"
+        )
+    return Polynomial([check_number(v, f"coefficient {i + 1} of {where}") for i, v in enumerate(values)])
