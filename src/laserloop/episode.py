@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.paths import ScanPath
-from laserloop.plant import Beam, Plant, PlantSettings, Surface, find_material, graded_settings, paper_settings
+from laserloop.plant import (
+    Beam,
+    Plant,
+    PlantSettings,
+    Surface,
+    find_material,
+    graded_settings,
+    paper_settings,
+)
 from laserloop.plant.plant import PLATE
 
 FloatArray = NDArray[np.float64]
@@ -178,7 +186,7 @@ def make_plant(
     absorptivity: float = 1.0,
     plate: tuple[float, float, float] = PLATE,
 ) -> Plant:
-    """The plant called `name`, made for `path`: the graded one is resolved where and as fast as the beam goes.
+    """The plant called `name`, made for `path`: the graded one is resolved where the beam goes.
 
     `material`: a shipped name or a file; `ambient`: K; `sigma`, `plate`: m.
     """

@@ -14,7 +14,7 @@ FloatArray = NDArray[np.float64]
 SIGMA = 100e-6  # m, the beam's
 UNIFORM = 50e-6 * np.arange(-15.0, 16.0)  # m
 OFFSET = st.floats(-75e-6, 75e-6)
-STRETCH = st.floats(1.0, 2.0)  # length by width of a bump; beyond 2.5 its hottest node may lie a cell away
+STRETCH = st.floats(1.0, 5.0)  # length by width of a bump
 ANGLE = st.floats(0.0, np.pi)
 PATIENT = settings(deadline=None, max_examples=150)  # the machine may be busy
 
@@ -63,7 +63,7 @@ def test_the_peak_of_a_bump_as_narrow_as_the_beam_is_found_to_a_third_of_a_kelvi
 @given(
     st.lists(st.floats(25e-6, 50e-6), min_size=40, max_size=40),
     st.tuples(OFFSET, OFFSET),
-    st.floats(1.0, 1.5),
+    st.floats(1.0, 4.0),
     ANGLE,
     st.booleans(),
 )

@@ -1,6 +1,7 @@
 """THE TRUTH: a plate under a moving laser, what a camera sees of it, and exact solutions to check it with."""
 
 from laserloop.plant.beam import Beam
+from laserloop.plant.camera import Camera, CameraSettings, Image
 from laserloop.plant.grid import Grid
 from laserloop.plant.material import Material
 from laserloop.plant.material_file import find_material, read_material
@@ -9,8 +10,11 @@ from laserloop.plant.surface import Hottest, Surface
 
 __all__ = [
     "Beam",
+    "Camera",
+    "CameraSettings",
     "Grid",
     "Hottest",
+    "Image",
     "Material",
     "Plant",
     "PlantSettings",

@@ -34,7 +34,9 @@ class Beam:
         Scaled so that the control volumes together receive exactly the power that falls on the plate.
         """
         heat = self.absorptivity * power
-        return Source(heat * self._profile(grid.x, grid.widths[2], x), self._profile(grid.y, grid.widths[1], y))
+        return Source(
+            heat * self._profile(grid.x, grid.widths[2], x), self._profile(grid.y, grid.widths[1], y)
+        )
 
     def _profile(self, nodes: FloatArray, widths: FloatArray, centre: float) -> FloatArray:
         """Normal density at the nodes, 1/m, with the exact integral from the first to the last of them."""

@@ -74,6 +74,11 @@ class Checkerboard:
         row0, row1, col0, col1, depth = box
         return packed.reshape(self.shape)[row0:row1, :, :depth, col0:col1]
 
+    @property
+    def whole(self) -> Box:
+        """The box of all unknowns."""
+        return 1, self.ny + 1, 1, self.columns + 1, self.nz - 1
+
     def patch(self, box: Box) -> tuple[object, ...]:
         """A box as the kernels want it: rows, then first and last column and depth of each row."""
         row0, row1, *rest = box

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.plant import kernels
+from laserloop.plant import fields, kernels
 from laserloop.plant.checkerboard import EMPTY, Box, Checkerboard, enclose
 from laserloop.plant.grid import Grid
 from laserloop.plant.heat_table import HeatTable
+from laserloop.plant.links import Links, make_links
 
 FloatArray = NDArray[np.float64]
 
 SWEEPS = 2  # of over-relaxation per Newton correction
 CORRECTIONS = 60  # more than this in one stage means that the solution is lost
-POLISH = 0.9  # of a Jacobi step; a full one would feed the ripple of the parabolic guess
 GROWTH = 4  # nodes by which the window grows when heat reaches its edge
 
 
@@ -68,7 +68,7 @@ class Conduction:
     def __init__(
         self, grid: Grid, table: HeatTable, *, scheme: Scheme, tolerance: float, edge: float
     ) -> None:
-        """`tolerance`: K, by which an unbalanced node may still have to move; `edge`: K, rise at which the window must grow."""
+        """`tolerance`: K, by which a node may still have to move; `edge`: K, rise that widens the window."""
         self.grid = grid
         self.table = table
         self.scheme = scheme
@@ -76,7 +76,7 @@ class Conduction:
         self._tolerance = tolerance
         self._edge = edge * table.ambient_capacity
         self._heat_table = (*np.ascontiguousarray(table.heat.T), table.low, table.per_step)
-        self._links: dict[float, _Links] = {}
+        self._links: dict[float, Links] = {}
         self._work = self._make_work()
         # θ now, one and two steps ago, and room for the next; heat now, and room for the next
         self.theta, self._previous, self._older, self._spare = (np.zeros(self.board.size) for _ in range(4))
@@ -88,10 +88,19 @@ class Conduction:
 
     def reset(self) -> None:
         """Everything back to ambient temperature."""
-        for field in self._lasting:
+        for field in self._fields:
             field[:] = 0.0
         self.window = EMPTY
         self.absorbed = self.lost = 0.0
+
+    def start(self, temperature: FloatArray) -> None:
+        """Begin anew from a temperature field (z, y, x), K, whose deepest level is at ambient temperature."""
+        self.reset()
+        theta = self.table.theta_of(temperature)
+        for field in (self.theta, self._previous, self._older):
+            field[:] = self.board.pack(theta)
+        self.heat[:] = self.board.pack(self.table.heat_of(theta))
+        self.window = self.board.whole
 
     def widen(self, x_low: float, x_high: float, y_low: float, y_high: float, depth: float) -> None:
         """Let the window cover this part of the plate, m."""
@@ -129,7 +138,7 @@ class Conduction:
     def surface_temperature(self) -> FloatArray:
         """T at the nodes of the lasered surface, (y, x), K."""
         out = np.full((self.board.ny, 2 * self.board.columns), self.table.ambient)
-        kernels.surface_temperature(
+        fields.surface_temperature(
             self.theta,
             self.board.strides,
             self.board.patch(self.window),
@@ -140,15 +149,15 @@ class Conduction:
 
     def save(self) -> State:
         """A copy of the state; cheap, because only the window is copied."""
-        fields = tuple(self.board.part(field, self.window).copy() for field in self._lasting)
-        return State(self.window, fields, self.absorbed, self.lost)
+        copies = tuple(self.board.part(field, self.window).copy() for field in self._lasting)
+        return State(self.window, copies, self.absorbed, self.lost)
 
     def load(self, state: State) -> None:
         """Back to a saved state."""
         if self.window not in (EMPTY, state.window):
             row0, row1, col0, col1, depth = self.window
             touched = (row0 - 1, row1 + 1, col0 - 1, col1 + 1, depth + 1)  # with the mirrored layer
-            for field in self._lasting:
+            for field in self._fields:
                 self.board.part(field, touched)[...] = 0.0
         for field, saved in zip(self._lasting, state.fields, strict=True):
             self.board.part(field, state.window)[...] = saved
@@ -159,8 +168,13 @@ class Conduction:
         """The fields that the next step depends on."""
         return self.theta, self._previous, self._older, self.heat
 
+    @property
+    def _fields(self) -> tuple[FloatArray, ...]:
+        """All of them; outside the window and its mirrored layer every one is 0."""
+        return *self._lasting, self._spare, self._other
+
     def _solve(
-        self, theta: FloatArray, base: FloatArray, after: FloatArray, source: Source, links: "_Links"
+        self, theta: FloatArray, base: FloatArray, after: FloatArray, source: Source, links: Links
     ) -> None:
         if source.volume is not None:
             base = base + links.tau * self.board.pack(source.volume)
@@ -192,10 +206,10 @@ class Conduction:
     def _combine(
         self,
         out: FloatArray,
-        fields: tuple[FloatArray, FloatArray, FloatArray],
+        three: tuple[FloatArray, FloatArray, FloatArray],
         weights: tuple[float, float, float],
     ) -> None:
-        kernels.combine(out, fields, weights, self.board.strides, self.board.patch(self.window))
+        fields.combine(out, three, weights, self.board.strides, self.board.patch(self.window))
 
     def _keep_books(self, theta: FloatArray, source: Source, duration: float) -> None:
         _, wy, wx = self.grid.widths
@@ -215,7 +229,7 @@ class Conduction:
     def _grow(self) -> None:
         """Widen the window wherever heat has come to its edge."""
         row0, row1, col0, col1, depth = self.window
-        south, north, west, east, below = kernels.warm_edges(
+        south, north, west, east, below = fields.warm_edges(
             self.heat, self.board.strides, self.board.patch(self.window), self._edge
         )
         half = GROWTH // 2
@@ -241,9 +255,9 @@ class Conduction:
             whole[:, :, :, col0 - 1] = whole[:, :, :, col1] = 0.0
             whole[:, :, depth] = 0.0
 
-    def _links_for(self, tau: float) -> "_Links":
+    def _links_for(self, tau: float) -> Links:
         if tau not in self._links:
-            self._links[tau] = _make_links(self.grid, self.board, tau, self.table)
+            self._links[tau] = make_links(self.grid, self.board, tau, self.table)
         return self._links[tau]
 
     def _make_work(self) -> tuple[object, ...]:
@@ -265,51 +279,3 @@ def _parabola(at: float, euler: float) -> tuple[float, float, float]:
     """
     bend = 0.5 * (at * at + at + euler * euler)
     return bend, -at - 2.0 * bend, 1.0 + at + bend
-
-
-@dataclass(frozen=True, slots=True)
-class _Links:
-    """Coefficients between neighbouring nodes for one implicit step τ."""
-
-    tau: float
-    exact: tuple[FloatArray, ...]  # west, east, south, north, up, down
-    rough: tuple[NDArray[np.float32], ...]  # the same
-    overrelaxation: np.float32
-    gain: tuple[NDArray[np.float32], ...]  # of kernels.polish
-    stiffness: FloatArray  # (depth) J/m³ of imbalance per K that the node still has to move
-
-
-def _make_links(grid: Grid, board: Checkerboard, tau: float, table: HeatTable) -> _Links:
-    (west, east), (south, north), (up, down) = (
-        _axis_links(nodes, widths, tau)
-        for nodes, widths in zip((grid.x, grid.y, grid.z), reversed(grid.widths), strict=True)
-    )
-    exact = (*map(board.pack_x, (west, east)), *map(board.pack_y, (south, north)), up, down)
-    # Young's optimum 2/(1 + √(1−ρ²)); ρ is the contraction of the Jacobi iteration by depth columns.
-    sideways = float((west + east).max() + (south + north).max())
-    softest, stiffest = table.slopes
-    rho = sideways / (sideways + softest)
-    overrelaxation = np.float32(2.0 / (1.0 + np.sqrt(1.0 - rho**2)))
-    gain = _make_gain(stiffest + sideways + up + down, up, down)
-    stiffness = table.ambient_capacity * (1.0 + (up + down) / stiffest)
-    rough = tuple(link.astype(np.float32) for link in exact)
-    return _Links(tau, exact, rough, overrelaxation, gain, stiffness)
-
-
-def _make_gain(
-    diagonal: FloatArray, up: FloatArray, down: FloatArray
-) -> tuple[NDArray[np.float32], ...]:
-    """Thomas' algorithm for one depth column, prepared: damping·pivot, up·pivot, down·pivot."""
-    pivot = np.empty_like(diagonal)
-    for k in range(len(diagonal)):
-        pivot[k] = 1.0 / (diagonal[k] - (up[k] * down[k - 1] * pivot[k - 1] if k else 0.0))
-    return tuple(a.astype(np.float32) for a in (POLISH * pivot, up * pivot, down * pivot))
-
-
-def _axis_links(nodes: FloatArray, width: FloatArray, tau: float) -> tuple[FloatArray, FloatArray]:
-    """τ/(distance · width) to the previous and to the next node; 0 where there is none."""
-    gap = np.diff(nodes)
-    previous, following = np.zeros_like(nodes), np.zeros_like(nodes)
-    previous[1:] = tau / (gap * width[1:])
-    following[:-1] = tau / (gap * width[:-1])
-    return previous, following

@@ -56,9 +56,7 @@ def _control_widths(nodes: FloatArray) -> FloatArray:
     return np.diff(faces)
 
 
-def uniform_grid(
-    plate: tuple[float, float, float] = (15e-3, 10e-3, 2e-3), spacing: float = 100e-6
-) -> Grid:
+def uniform_grid(plate: tuple[float, float, float] = (15e-3, 10e-3, 2e-3), spacing: float = 100e-6) -> Grid:
     """The paper's grid: uniform nodes, 151 × 101 × 21 for its plate."""
     x, y, z = (_uniform_axis(length, spacing) for length in plate)
     return Grid(x=x - plate[0] / 2, y=y - plate[1] / 2, z=z)
@@ -94,6 +92,8 @@ def _uniform_axis(length: float, spacing: float) -> FloatArray:
 
 
 def _refined_axis(half: float, low: float, high: float, fine: float) -> FloatArray:
+    low = -half if low + half < 0.65 * fine else low  # no sliver beside the plate's edge
+    high = half if half - high < 0.65 * fine else high
     middle = np.linspace(low, high, max(2, int(np.ceil((high - low) / fine - 1e-9))) + 1)
     left, right = (
         _stretched(length, 1.3 * fine, slow=1.3, until=length, fast=1.3, coarsest=8 * fine)
@@ -105,12 +105,12 @@ def _refined_axis(half: float, low: float, high: float, fine: float) -> FloatArr
 def _stretched(
     length: float, first: float, *, slow: float, until: float, fast: float, coarsest: float
 ) -> FloatArray:
-    """Spacings that start near `first`, grow by `slow` down to `until` and by `fast` beyond, and fill `length`.
+    """Spacings from about `first`, growing by `slow` up to `until` and by `fast` beyond, that fill `length`.
 
     The last one is kept or dropped, whichever is nearer, and all are scaled to fit exactly.
     """
-    if length < 0.5 * first:
-        return np.array([length]) if length > 1e-9 else np.empty(0)
+    if length == 0.0:
+        return np.empty(0)
     spacings = [min(first, length)]
     total = spacings[0]
     while total < length * (1 - 1e-12):

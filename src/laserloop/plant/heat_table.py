@@ -22,7 +22,7 @@ CELLS = 2048  # 304 steel: H(θ) and T(θ) exact to 1e-9 K (tests/plant/test_hea
 
 @dataclass(frozen=True, slots=True)
 class HeatTable:
-    """Piecewise quadratics; piece j+1 serves θ in [low + j·step, low + (j+1)·step], the end pieces are linear."""
+    """Quadratic pieces; piece j+1 serves θ from low + j·step to low + (j+1)·step; the ends are linear."""
 
     ambient: float  # K, where θ = H = 0
     low: float  # θ of the first knot
@@ -40,13 +40,15 @@ class HeatTable:
 
     def theta_of(self, temperature: FloatArray) -> FloatArray:
         """θ(T), by Newton on T(θ), which is monotone."""
-        theta = (temperature - self.ambient) / self.temperature[1, 1] / self.per_step
+        theta = np.asarray((temperature - self.ambient) / (self.temperature[1, 1] * self.per_step))
         for _ in range(60):
             error = self.temperature_of(theta) - temperature
             theta = theta - error / self._slope(self.temperature, theta)
             if np.all(np.abs(error) < 1e-10):
-                return theta
-        raise BadInput("temperatures could not be converted: they must be finite and near the material's range")
+                return np.asarray(theta)
+        raise BadInput(
+            "temperatures could not be converted: they must be finite and near the material's range"
+        )
 
     @property
     def ambient_capacity(self) -> float:
@@ -87,17 +89,20 @@ def tabulate(material: Material, ambient: float, cells: int = CELLS) -> HeatTabl
     k = material.conductivity(T)
     heat = integrals.at(T)[:, 1]
     step = theta[1] - theta[0]
-    return HeatTable(
+    table = HeatTable(
         ambient=ambient,
         low=float(low),
         per_step=float(1.0 / step),
         heat=_quadratics(heat, material.density(T) * material.heat_capacity(T) / k * step),
         temperature=_quadratics(T, step / k),
     )
+    table.heat[:, 0] -= table.heat_of(np.zeros(1))  # so that a plate at rest holds exactly no heat
+    table.temperature[:, 0] += ambient - table.temperature_of(np.zeros(1))
+    return table
 
 
 def _quadratics(value: FloatArray, slope: FloatArray) -> FloatArray:
-    """Pieces with exact ends and exact first slope, with a linear piece before the first and after the last."""
+    """Pieces with exact ends and exact first slope; a linear one before the first and after the last."""
     inner = np.stack((value[:-1], slope[:-1], np.diff(value) - slope[:-1]), axis=1)
     before = (value[0], slope[0], 0.0)
     after = (value[-1], slope[-1], 0.0)
@@ -125,9 +130,9 @@ class _Integrals:
         """T at which ∫k dT = θ."""
         T = np.interp(theta, self.sums[:, 0], self.knots)
         for _ in range(4):
-            T = T - (self.at(T)[:, 0] - theta) / self.material.conductivity(T)
-            T = np.clip(T, *self.material.valid)
-        return T
+            step = (self.at(T)[:, 0] - theta) / self.material.conductivity(T)
+            T = np.clip(T - step, *self.material.valid)
+        return np.asarray(T)
 
     def _between(self, a: FloatArray, b: FloatArray) -> FloatArray:
         nodes, weights = np.polynomial.legendre.leggauss(6)

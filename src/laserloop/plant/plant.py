@@ -47,7 +47,7 @@ class PlantSettings:
 
 
 def paper_settings(**changes: Any) -> PlantSettings:
-    """The paper's plant: 100 µm uniform grid, backward Euler, the beam at the end of its tick, nodal T_max."""
+    """The paper's plant: uniform 100 µm grid, backward Euler, beam at the end of its tick, nodal T_max."""
     return PlantSettings(
         name="paper",
         grid=changes.pop("grid", None) or uniform_grid(changes.pop("plate", PLATE)),
@@ -146,7 +146,9 @@ class Plant:
         self._conduction.widen(low[0], high[0], low[1], high[1], reach / 2)
         substeps = self._substeps(spot)
         for n in range(substeps):
-            self._conduction.advance(s.tick / substeps, self._sources(power, spot, n / substeps, 1 / substeps))
+            self._conduction.advance(
+                s.tick / substeps, self._sources(power, spot, n / substeps, 1 / substeps)
+            )
         self.time += s.tick
         surface = self.surface()
         self._watch_range(surface)

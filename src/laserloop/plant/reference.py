@@ -87,7 +87,9 @@ def _assemble(widths: tuple[FloatArray, FloatArray, FloatArray], spacing: float)
         main = np.full(width.size, -2.0)
         main[[0, -1]] = -1.0
         ones = np.ones(width.size - 1)
-        lines.append(diags_array([ones, main, ones], offsets=[-1, 0, 1]) / spacing)
+        lines.append(
+            (diags_array(main) + diags_array(ones, offsets=1) + diags_array(ones, offsets=-1)) / spacing
+        )
     along_z, along_y, along_x = lines
     wz, wy, wx = (diags_array(width) for width in widths)
     full = kron(kron(along_z, wy), wx) + kron(kron(wz, along_y), wx) + kron(kron(wz, wy), along_x)

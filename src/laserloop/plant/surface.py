@@ -55,6 +55,7 @@ def find_peak(x, y, temperature, row, col):  # type: ignore[no-untyped-def]
     values = temperature[first_row : first_row + size, first_col : first_col + size]
     reach_x = max(x[min(col + 1, x.size - 1)] - x[col], x[col] - x[max(col - 1, 0)])
     reach_y = max(y[min(row + 1, y.size - 1)] - y[row], y[row] - y[max(row - 1, 0)])
+    reach_x = reach_y = 2.0 * max(reach_x, reach_y)  # on a slanted ridge the hottest node is not the nearest
     basis_x, basis_y = np.empty((3, size)), np.empty((3, size))
     best = (temperature[row, col], x[col], y[row])
     px, py = x[col], y[row]

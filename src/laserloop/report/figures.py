@@ -26,7 +26,7 @@ FAINT = "#8a94a0"
 HOT = "#d55e00"  # Okabe and Ito's vermilion and blue differ for every kind of colour vision
 COLD = "#0072b2"
 BAND = "#009e73"
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "font.size": 8.5,
     "axes.titlesize": 9.5,
     "axes.titleweight": "bold",
@@ -84,11 +84,12 @@ def draw_surface(episode: Episode, *, window: Window = WINDOW) -> Figure:
 def draw_overview(episode: Episode, *, window: Window = WINDOW) -> Figure:
     """All of an episode on one sheet."""
     figure = Figure(figsize=(2 * WIDTH, 6.6))
-    top, bottom = figure.subfigures(2, 1, height_ratios=(2.9, 3.7))
+    (top,), (bottom,) = figure.subfigures(2, 1, squeeze=False, height_ratios=(2.9, 3.7))
     _plot_history(top, episode, window, None, legend_columns=6)
-    left, right = bottom.subfigures(1, 2, width_ratios=(1, 1.25))
+    ((left, right),) = bottom.subfigures(1, 2, squeeze=False, width_ratios=(1, 1.25))
     _plot_path(left.subplots(), episode, window)
-    _plot_surface(*right.subplots(1, 2), episode, window)
+    whole, close = right.subplots(1, 2)
+    _plot_surface(whole, close, episode, window)
     return figure
 
 
@@ -125,10 +126,11 @@ def _plot_temperature(axes: Axes, episode: Episode, window: Window) -> None:
     t, T = episode.t * 1e3, episode.temperature
     other = episode.t_max if episode.settings.subgrid else episode.t_peak
     low, high = window
+    too_hot, too_cold = (high < T).tolist(), (low > T).tolist()
     axes.axhspan(low, high, color=BAND, alpha=0.16, linewidth=0)
     axes.plot(t, other, color=FAINT, linewidth=0.8, gid="other")
-    axes.fill_between(t, T, high, where=(T > high).tolist(), interpolate=True, color=HOT, alpha=0.35, lw=0)
-    axes.fill_between(t, T, low, where=(T < low).tolist(), interpolate=True, color=COLD, alpha=0.35, lw=0)
+    axes.fill_between(t, T, high, where=too_hot, interpolate=True, color=HOT, alpha=0.35, lw=0)
+    axes.fill_between(t, T, low, where=too_cold, interpolate=True, color=COLD, alpha=0.35, lw=0)
     axes.plot(t, T, color=INK, linewidth=1.5, gid="t_max")
     axes.set_xlim(0, t[-1])
     _mark_turns(axes, t[episode.turns])
@@ -139,7 +141,14 @@ def _plot_temperature(axes: Axes, episode: Episode, window: Window) -> None:
 def _mark_turns(axes: Axes, times: FloatArray) -> None:
     top = axes.get_xaxis_transform()
     axes.plot(
-        times, np.full(len(times), 0.975), "v", color=INK, markersize=4, transform=top, linestyle="", gid="turns"
+        times,
+        np.full(len(times), 0.975),
+        "v",
+        color=INK,
+        markersize=4,
+        transform=top,
+        linestyle="",
+        gid="turns",
     )
     if len(times) <= FEW_TURNS:
         for time in times:
@@ -170,7 +179,11 @@ def _plot_path(axes: Axes, episode: Episode, window: Window) -> None:
     points = np.vstack((episode.start, episode.positions)) * 1e3
     scale = _scale_around(episode, window)
     lines = LineCollection(
-        list(np.stack((points[:-1], points[1:]), axis=1)), cmap=scale.cmap, norm=scale.norm, linewidth=4, gid="path"
+        list(np.stack((points[:-1], points[1:]), axis=1)),
+        cmap=scale.cmap,
+        norm=scale.norm,
+        linewidth=4,
+        gid="path",
     )
     lines.set_array(episode.temperature)
     lines.set_capstyle("round")
@@ -190,7 +203,14 @@ def _scale_around(episode: Episode, window: Window) -> ScalarMappable:
     summary = episode.summarise(window)
     half = max(summary.highest - middle, middle - summary.lowest, 2 * half_window)
     low, high = 0.5 - 0.5 * half_window / half, 0.5 + 0.5 * half_window / half
-    stops = [(0.0, COLD), (low, "#8fc1e0"), (low, "#a3a9ae"), (high, "#a3a9ae"), (high, "#f3b98f"), (1.0, HOT)]
+    stops = [
+        (0.0, COLD),
+        (low, "#8fc1e0"),
+        (low, "#a3a9ae"),
+        (high, "#a3a9ae"),
+        (high, "#f3b98f"),
+        (1.0, HOT),
+    ]
     colours = LinearSegmentedColormap.from_list("around the window", stops)
     return ScalarMappable(Normalize(middle - half, middle + half), colours)
 
@@ -203,7 +223,14 @@ def _plot_surface(whole: Axes, close: Axes, episode: Episode, window: Window) ->
     centre = episode.peak_positions[episode.hottest_tick] * 1e3
     for axes in (whole, close):
         mesh = axes.pcolormesh(
-            x, y, T, cmap="inferno", vmin=episode.settings.ambient, vmax=T.max(), shading="nearest", rasterized=True
+            x,
+            y,
+            T,
+            cmap="inferno",
+            vmin=episode.settings.ambient,
+            vmax=T.max(),
+            shading="nearest",
+            rasterized=True,
         )
         axes.plot(*points.T, color="white", linewidth=0.7, alpha=0.55)
         levels = [level for level in window if T.min() < level < T.max()]
@@ -224,7 +251,7 @@ def _add_bar(mappable: ScalarMappable, axes: list[Axes], label: str, *, extend: 
         mappable, ax=axes, location="bottom", fraction=0.05, aspect=45, pad=0.02, extend=extend
     )
     bar.set_label(label)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
 
 
 def _frame(axes: Axes, points: FloatArray, margin: float = 0.15) -> None:

@@ -67,9 +67,13 @@ def _write_chapters(episodes: Sequence[Episode]) -> list[Chapter]:
         Chapter(
             episode,
             episode.summarise(),
-            _make_plate(draw_history(episode, limits=limits), f"t{i}", f"T_max over time, {episode.plant} plant"),
+            _make_plate(
+                draw_history(episode, limits=limits), f"t{i}", f"T_max over time, {episode.plant} plant"
+            ),
             _make_plate(draw_path(episode), f"p{i}", f"T_max along the path, {episode.plant} plant"),
-            _make_plate(draw_surface(episode), f"s{i}", f"Surface at the hottest tick, {episode.plant} plant"),
+            _make_plate(
+                draw_surface(episode), f"s{i}", f"Surface at the hottest tick, {episode.plant} plant"
+            ),
         )
         for i, episode in enumerate(episodes)
     ]
@@ -81,7 +85,7 @@ def _compare_plants(episodes: Sequence[Episode]) -> list[str]:
     if len(episodes) != 2 or by_plant.keys() != {"paper", "graded"}:
         return []
     paper, graded = by_plant["paper"], by_plant["graded"]
-    if paper.path != graded.path or not (paper.power.shape == graded.power.shape):
+    if paper.path != graded.path or paper.power.shape != graded.power.shape:
         return []
     return compare(paper, graded) if (paper.power == graded.power).all() else []
 
@@ -99,8 +103,8 @@ def _make_plate(figure: Figure, prefix: str, caption: str) -> Plate:
     svg = svg.replace(INK, "currentColor")
     svg = re.sub(r'^<svg width="[^"]*" height="[^"]*"|^<svg height="[^"]*"', "<svg", svg)
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
-    return Plate(Markup(svg.replace("<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1)), caption)  # noqa: S704
+    return Plate(Markup(svg.replace("<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1)), caption)
 
 
 def _set_symbols(text: str) -> Markup:
-    return Markup(str(escape(text)).replace("T_max", "T<sub>max</sub>"))  # noqa: S704
+    return Markup(str(escape(text)).replace("T_max", "T<sub>max</sub>"))

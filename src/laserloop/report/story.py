@@ -31,15 +31,18 @@ def introduce(episodes: Sequence[Episode], window: Window = WINDOW) -> str:
     powers = dict.fromkeys(describe_power(episode) for episode in episodes)
     paths = dict.fromkeys(Path(episode.path).name for episode in episodes)
     return (
-        f"A laser at {' or '.join(powers)} follows the path {' or '.join(paths)}. T_max, the hottest point of "
-        f"the surface, should stay in the window from {window[0]:g} to {window[1]:g} K."
+        f"A laser at {' or '.join(powers)} follows the path {' or '.join(paths)}. T_max, the hottest point "
+        f"of the surface, should stay in the window from {window[0]:g} to {window[1]:g} K."
     )
 
 
 def tell(episode: Episode, window: Window = WINDOW) -> str:
     """What one plant did."""
     s = episode.summarise(window)
-    text = f"On the {episode.plant} plant it swings by {s.swing:.0f} K, from {s.lowest:.0f} to {s.highest:.0f} K."
+    text = (
+        f"On the {episode.plant} plant, with a node every {_finest_um(episode):.0f} µm, it swings by "
+        f"{s.swing:.0f} K, from {s.lowest:.0f} to {s.highest:.0f} K."
+    )
     if s.above == s.ticks:
         return f"{text} All {s.ticks} ticks are too hot."
     if s.above == s.below == 0:
@@ -51,20 +54,20 @@ def tell(episode: Episode, window: Window = WINDOW) -> str:
 
 def compare(paper: Episode, graded: Episode) -> list[str]:
     """What two plants under the same power on the same path teach together."""
-    spacing = float(np.diff(paper.settings.grid.x).max()) * 1e6
     swing = graded.summarise().swing
     width = WINDOW[1] - WINDOW[0]
     lessons = [
-        f"Same laser, same steel, same path: the paper plant reads {_mean_excess(graded, paper):.0f} K colder on "
-        f"average. Its grid has one node every {spacing:.0f} µm under a beam of σ = "
-        f"{paper.settings.beam.sigma * 1e6:.0f} µm, and the ripple on its curve is the beam passing between "
-        "nodes; the graded plant resolves the beam. So a window in kelvin, and the power that fits it, mean "
-        "something only together with the plant on which they were found."
+        "Same laser, same steel, same path: the paper plant reads "
+        f"{_mean_excess(graded, paper):.0f} K colder on average. Its grid has one node every "
+        f"{_finest_um(paper):.0f} µm under a beam of σ = {paper.settings.beam.sigma * 1e6:.0f} µm, and the "
+        "ripple on its curve is the beam passing between nodes; the graded plant resolves the beam. So a "
+        "window in kelvin, and the power that fits it, mean something only together with the plant on which "
+        "they were found."
     ]
     if swing > width:
         lessons.append(
-            f"Turning the power down would lower the graded curve, not flatten it: a swing of {swing:.0f} K does "
-            f"not fit into {width:g} K. The power must change where the path turns."
+            "Turning the power down would lower the graded curve, not flatten it: a swing of "
+            f"{swing:.0f} K does not fit into {width:g} K. The power must change where the path turns."
         )
     return lessons
 
@@ -72,9 +75,9 @@ def compare(paper: Episode, graded: Episode) -> list[str]:
 def conclude(paper: Episode, graded: Episode) -> str:
     """The demo in one sentence."""
     return (
-        "Constant power leaves the window wherever the path turns back into its own heat, and the paper's grid "
-        f"reads {_mean_excess(graded, paper):.0f} K colder than the resolved plant, so the window means something only relative "
-        "to one plant."
+        "Constant power leaves the window wherever the path turns back into its own heat, and the paper's "
+        f"grid reads {_mean_excess(graded, paper):.0f} K colder than the resolved plant, so the window means "
+        "something only relative to one plant."
     )
 
 
@@ -88,6 +91,10 @@ def count_after_turns(episode: Episode, window: Window = WINDOW) -> int:
 
 def _mean_excess(hotter: Episode, colder: Episode) -> float:
     return float(np.mean((hotter.temperature - colder.temperature)[colder.settled_from :]))
+
+
+def _finest_um(episode: Episode) -> float:
+    return float(np.diff(episode.settings.grid.x).min()) * 1e6
 
 
 def _of(part: int, whole: int) -> str:

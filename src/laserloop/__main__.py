@@ -1,0 +1,7 @@
+"""`python -m laserloop` is `laserloop`."""
+
+import sys
+
+from laserloop.cli import main
+
+sys.exit(main())

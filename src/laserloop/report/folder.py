@@ -1,0 +1,29 @@
+"""A report's folder: the page, its figures and the data it shows."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from laserloop.episode import Episode
+from laserloop.report.figures import draw_history, draw_path, draw_surface, find_limits
+from laserloop.report.page import render_page
+from laserloop.report.save import save, save_figure
+
+
+def save_report(folder: Path, episodes: Sequence[Episode], *, command: str) -> Path:
+    """Write a report about episodes on different plants and return its page; other files stay."""
+    limits = find_limits(episodes)
+    for episode in episodes:
+        save(folder / f"episode-{episode.plant}.json", dump(episode.to_json()))
+        save_figure(folder / f"history-{episode.plant}.png", draw_history(episode, limits=limits))
+        save_figure(folder / f"path-{episode.plant}.png", draw_path(episode))
+        save_figure(folder / f"surface-{episode.plant}.png", draw_surface(episode))
+    page = folder / "index.html"
+    save(page, render_page(episodes, command=command))
+    return page
+
+
+def dump(numbers: Mapping[str, Any]) -> str:
+    """JSON that any reader accepts: no NaN, no infinity."""
+    return json.dumps(numbers, allow_nan=False, indent=1) + "\n"

@@ -1,0 +1,72 @@
+"""Tables for the terminal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from laserloop.episode import WINDOW, Episode
+from laserloop.report.story import describe_power
+
+
+def tabulate_episode(episode: Episode) -> Table:
+    """What one episode did, a line for each fact."""
+    s = episode.summarise()
+    k, tick = episode.hottest_tick, episode.settings.tick
+    place = "({:.2f}, {:.2f}) mm".format(*episode.peak_positions[k] * 1e3)
+    own = "peak between nodes" if episode.settings.subgrid else "hottest node"
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, fact in (
+        ("path", f"{episode.path}, {len(episode)} ticks of {tick * 1e6:g} µs"),
+        ("plant", f"{episode.plant}: {episode.settings.grid}"),
+        ("power", describe_power(episode)),
+        ("T_max at nodes", _show_range(episode.t_max[s.first :])),
+        ("T_max between nodes", _show_range(episode.t_peak[s.first :])),
+        ("hottest", f"{episode.temperature[k]:.1f} K at {episode.t[k] * 1e3:.2f} ms near {place}"),
+        (f"above {WINDOW[1]:g} K", _show_ticks(s.above, s.ticks, tick)),
+        (f"below {WINDOW[0]:g} K", _show_ticks(s.below, s.ticks, tick)),
+        ("absorbed", f"{episode.books['absorbed'] * 1e3:.2f} mJ"),
+        ("plant step", f"{episode.ms_per_step:.2f} ms"),
+    ):
+        table.add_row(Text(name, style="dim"), Text(fact))
+    table.caption = Text(f"Counted from tick {s.first + 1} on; this plant's T_max is the {own}.")
+    table.caption_justify = "left"
+    return table
+
+
+def tabulate_plants(episodes: Sequence[Episode]) -> Table:
+    """Several plants side by side."""
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("plant")
+    for heading in ("T_max, K", f"ticks above {WINDOW[1]:g} K", f"ticks below {WINDOW[0]:g} K", "ms/step"):
+        table.add_column(heading, justify="right")
+    for episode in episodes:
+        s = episode.summarise()
+        table.add_row(
+            episode.plant,
+            f"{s.lowest:.0f}–{s.highest:.0f}",
+            f"{s.above} of {s.ticks}",
+            f"{s.below} of {s.ticks}",
+            f"{episode.ms_per_step:.2f}",
+        )
+    return table
+
+
+def tabulate_numbers(numbers: Mapping[str, Any]) -> Table:
+    """The plain numbers and words of a result."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, value in numbers.items():
+        if isinstance(value, int | float | str):
+            shown = f"{value:.4g}" if isinstance(value, float) else str(value)
+            table.add_row(Text(name, style="dim"), Text(shown))
+    return table
+
+
+def _show_range(temperature: Any) -> str:
+    return f"{temperature.min():.1f} – {temperature.max():.1f} K"
+
+
+def _show_ticks(count: int, of: int, tick: float) -> str:
+    return f"{count} of {of} ticks ({count * tick * 1e3:.2f} ms)"

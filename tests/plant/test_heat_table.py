@@ -1,0 +1,57 @@
+"""The heat table against the integrals it stands for."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.polynomial import Polynomial
+
+from laserloop.bad_input import BadInput
+from laserloop.plant.heat_table import tabulate
+from laserloop.plant.material import Material
+from laserloop.plant.material_file import find_material
+
+
+def test_the_table_of_304_steel_is_its_integrals_to_a_microkelvin() -> None:
+    steel = find_material("304")
+    assert isinstance(steel.k, Polynomial)
+    table = tabulate(steel, 300.0)
+    T = np.linspace(300.0, 1670.0, 20001)
+    theta = steel.k.integ(lbnd=300.0)(T)
+    heat = (steel.rho * steel.cp).integ(lbnd=300.0)(T)  # type: ignore[operator]
+    capacity = steel.density(T) * steel.heat_capacity(T)
+    assert np.abs(table.temperature_of(theta) - T).max() < 1e-6
+    assert np.abs((table.heat_of(theta) - heat) / capacity).max() < 1e-6
+
+
+def test_beyond_the_range_heat_grows_as_with_held_properties() -> None:
+    steel = find_material("304")
+    table = tabulate(steel, 300.0)
+    theta = table.theta_of(np.array([1670.0, 1770.0, 1870.0]))
+    k, capacity = steel.conductivity(1670.0), steel.density(1670.0) * steel.heat_capacity(1670.0)
+    assert np.diff(theta) == pytest.approx(100.0 * float(k), rel=1e-9)
+    assert np.diff(table.heat_of(theta)) == pytest.approx(100.0 * float(capacity), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["304", "316", "ti64", "in625"])
+def test_every_alloy_warms_when_it_takes_up_heat(name: str) -> None:
+    table = tabulate(find_material(name), 300.0)
+    theta = np.linspace(-2000.0, 60000.0, 50001)
+    assert np.all(np.diff(table.heat_of(theta)) > 0)
+    assert np.all(np.diff(table.temperature_of(theta)) > 0)
+    assert table.temperature_of(np.zeros(1))[0] == pytest.approx(300.0, abs=1e-9)
+    assert table.heat_of(np.zeros(1))[0] == pytest.approx(0.0, abs=1e-3)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.floats(1.0, 400.0), st.floats(500.0, 9000.0), st.floats(100.0, 3000.0), st.floats(200.0, 900.0))
+def test_constant_properties_give_straight_lines(k: float, rho: float, cp: float, ambient: float) -> None:
+    table = tabulate(Material.constant(k=k, rho=rho, cp=cp), ambient)
+    theta = k * np.linspace(-100.0, 2000.0, 7)
+    assert table.temperature_of(theta) == pytest.approx(ambient + theta / k, rel=1e-9)
+    assert table.heat_of(theta) == pytest.approx(rho * cp * theta / k, rel=1e-9, abs=1e-3)
+
+
+def test_there_is_no_plate_at_minus_five_kelvin() -> None:
+    with pytest.raises(BadInput, match="ambient temperature must be positive"):
+        tabulate(find_material("304"), -5.0)
