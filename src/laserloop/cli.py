@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import App, CycloptsError, Parameter, Token
+from cyclopts import App, CycloptsError, Parameter, Token, UnusedCliTokensError
 
 from laserloop.bad_input import BadInput
 
@@ -53,6 +53,8 @@ def main(tokens: Sequence[str] | None = None) -> int:
     try:
         app(tokens, print_error=False, exit_on_error=False, result_action="return_value")
         sys.stdout.flush()
+    except UnusedCliTokensError as error:
+        return _refuse(f"nothing may follow here, but got {' '.join(error.unused_tokens or ())!r}; try --help")
     except CycloptsError as error:
         return _refuse(error.__cause__ if isinstance(error.__cause__, BadInput) else error)
     except BadInput as error:
@@ -195,7 +197,7 @@ class PlantOptions:
         float, _number(1.0, 5e3, "K", "Initial temperature, and that of the plate's bottom, in K.")
     ] = 300.0
     sigma_um: Annotated[
-        float, _number(1.0, 1e4, "µm", "Standard deviation of the Gaussian beam in µm; wider is cooler.")
+        float, _number(5.0, 1e4, "µm", "Standard deviation of the Gaussian beam in µm; wider is cooler.")
     ] = 100.0
     absorptivity: Annotated[float, _number(1e-4, 1.0, "", "Share of the power that becomes heat.")] = 1.0
     plate_mm: Annotated[
@@ -377,5 +379,5 @@ def _writing(option: str) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        reason = problem.strerror or problem
-        raise BadInput(f"{option} must be writable, but {problem.filename} is not ({reason})") from problem
+        what, reason = problem.filename or "the file", problem.strerror or problem
+        raise BadInput(f"{option} must be writable, but {what} is not ({reason})") from problem

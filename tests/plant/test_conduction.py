@@ -36,10 +36,6 @@ def heat(conduction: Conduction, power: float, x: float, y: float) -> None:
     conduction.advance(1.25e-4, (flux,) * len(conduction.scheme.stages))
 
 
-def field(conduction: Conduction) -> FloatArray:
-    return conduction.board.unpack(conduction.theta)
-
-
 @settings(deadline=None, max_examples=40)
 @given(st.integers(3, 9), st.integers(3, 9), st.integers(3, 12), st.integers(0, 2**31))
 def test_packing_and_unpacking_a_field_changes_nothing(nz: int, ny: int, nx: int, seed: int) -> None:
@@ -75,7 +71,7 @@ def test_a_mirrored_beam_makes_a_mirrored_field() -> None:
         heat(left, 12.0, -3.3e-4, 1.7e-4)
         heat(right, 12.0, 3.3e-4, -1.7e-4)
     k = 13.0  # W/mK: θ in kelvin
-    assert field(right)[:, ::-1, ::-1] / k == pytest.approx(field(left) / k, abs=1e-4)
+    assert right.field()[:, ::-1, ::-1] / k == pytest.approx(left.field() / k, abs=1e-4)
 
 
 def test_x_and_y_are_treated_alike() -> None:
@@ -84,7 +80,7 @@ def test_x_and_y_are_treated_alike() -> None:
     for n in range(6):
         heat(along_x, 12.0, n * 4e-5, 1e-4)
         heat(along_y, 12.0, 1e-4, n * 4e-5)
-    assert field(along_y).transpose(0, 2, 1) / 13.0 == pytest.approx(field(along_x) / 13.0, abs=1e-4)
+    assert along_y.field().transpose(0, 2, 1) / 13.0 == pytest.approx(along_x.field() / 13.0, abs=1e-4)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -111,7 +107,7 @@ def test_going_on_from_a_saved_state_repeats_every_bit(scheme: Scheme) -> None:
     def go_on() -> FloatArray:
         for n in range(10, 40):
             heat(plate, 9.0, n * 4e-5, (n - 10) * 4e-5)
-        return field(plate)
+        return plate.field()
 
     first = go_on()
     assert plate.window != state.window
@@ -135,7 +131,7 @@ def test_a_cosine_in_depth_fades_at_its_own_rate(scheme: Scheme) -> None:
     for _ in range(steps):
         plate.advance(time / steps, (nothing,) * len(scheme.stages))
     expected = 300.0 + cosine_decay(grid.z, time, **decay)
-    found = plate.table.temperature_of(field(plate))[:, 1, 1]
+    found = plate.table.temperature_of(plate.field())[:, 1, 1]
     assert expected[0] < 335.0
     assert found == pytest.approx(expected, abs=2e-2)
 

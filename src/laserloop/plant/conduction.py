@@ -133,7 +133,13 @@ class Conduction:
 
     def stored(self) -> float:
         """Heat above ambient in the plate, J, from the temperature field itself."""
-        return self._integrate(self.table.heat_of(self.board.unpack(self.theta)))
+        return self._integrate(self.table.heat_of(self.field()))
+
+    def field(self) -> FloatArray:
+        """θ of all nodes, (z, y, x), W/m."""
+        inside = np.zeros(self.board.size)
+        self.board.part(inside, self.window)[...] = self.board.part(self.theta, self.window)
+        return self.board.unpack(inside)
 
     def surface_temperature(self) -> FloatArray:
         """T at the nodes of the lasered surface, (y, x), K."""

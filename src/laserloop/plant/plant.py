@@ -165,7 +165,7 @@ class Plant:
 
     def temperature(self) -> FloatArray:
         """The whole field (z, y, x), K; z counts downwards from the surface."""
-        return self.table.temperature_of(self._conduction.board.unpack(self._conduction.theta))
+        return self.table.temperature_of(self._conduction.field())
 
     def snapshot(self) -> Snapshot:
         """A copy of the state, to plan on and come back to."""

@@ -30,7 +30,7 @@ class ReferencePlant:
         sigma: float = 100e-6,
         ambient: float = 300.0,
         tick: float = 1.25e-4,
-        tolerance: float = 1e-5,
+        tolerance: float = 1e-4,
     ) -> None:
         """`tolerance`: K, of each node's heat balance."""
         k, rho, cp = material.k, material.rho, material.cp
@@ -63,7 +63,7 @@ class ReferencePlant:
             k = self.conductivity(T)
             jacobian = diags_array(capacity / k) - self.tick * self.exchange
             diagonal = diags_array(1.0 / jacobian.diagonal())
-            correction, _ = cg(jacobian, residual, rtol=1e-3, M=diagonal)
+            correction, _ = cg(jacobian, residual, M=diagonal)
             T -= correction / k
         raise ArithmeticError("the reference plant did not converge in 30 corrections")
 

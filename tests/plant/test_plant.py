@@ -1,0 +1,155 @@
+"""The plant: two configurations behind one interface, checked at the door."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.paths import find_path
+from laserloop.plant import Beam, Plant, PlantSettings, find_material, graded_settings, paper_settings
+
+FloatArray = NDArray[np.float64]
+SMALL = (6e-3, 5e-3, 2e-3)  # m
+AREA = (-6e-4, 6e-4, -6e-4, 6e-4)  # m
+
+
+def small(name: str) -> PlantSettings:
+    return paper_settings(plate=SMALL) if name == "paper" else graded_settings(plate=SMALL, region=AREA)
+
+
+@pytest.fixture(params=["paper", "graded"])
+def plant(request: pytest.FixtureRequest) -> Plant:
+    return Plant(small(request.param))
+
+
+def spot(k: int, speed: float = 0.304) -> FloatArray:
+    x = -5e-4 + speed * 1.25e-4 * np.array([k, k + 1])
+    return np.stack((x, np.zeros(2)), axis=1)
+
+
+def test_a_plant_at_rest_is_at_ambient(plant: Plant) -> None:
+    surface = plant.reset()
+    assert surface.time == 0.0
+    assert surface.node.temperature == 300.0
+    assert surface.peak.temperature == pytest.approx(300.0, abs=1e-9)
+
+
+def test_the_peak_is_at_least_the_hottest_node_and_near_the_beam(plant: Plant) -> None:
+    for k in range(12):
+        surface = plant.step(14.0, spot(k))
+        assert surface.peak.temperature >= surface.node.temperature
+    beam = spot(11)[1]
+    assert np.hypot(surface.peak.x - beam[0], surface.peak.y - beam[1]) < 1.5e-4
+    assert surface.peak.x < beam[0]  # it trails the beam
+    assert surface.time == pytest.approx(12 * 1.25e-4)
+
+
+def test_t_max_is_nodal_on_the_papers_plant_and_between_the_nodes_on_the_graded_one() -> None:
+    for name in ("paper", "graded"):
+        plant = Plant(small(name))
+        for k in range(3):
+            surface = plant.step(14.0, spot(k))
+        assert plant.t_max(surface) == (surface.node if name == "paper" else surface.peak)
+        assert surface.node.temperature != surface.peak.temperature
+
+
+def test_the_papers_plant_ignores_where_the_tick_began_and_the_graded_one_does_not() -> None:
+    for name, same in (("paper", True), ("graded", False)):
+        from_left, from_right = Plant(small(name)), Plant(small(name))
+        end = np.array([1e-4, 0.0])
+        left = from_left.step(14.0, np.array([end - (4e-5, 0.0), end]))
+        right = from_right.step(14.0, np.array([end + (4e-5, 0.0), end]))
+        difference = np.abs(left.temperature - right.temperature).max()
+        assert difference < 1e-4 if same else difference > 10.0
+
+
+def test_more_power_is_hotter_everywhere(plant: Plant) -> None:
+    cool = plant.step(10.0, spot(0)).temperature
+    plant.reset()
+    hot = plant.step(12.0, spot(0)).temperature
+    assert np.all(hot >= cool - 1e-6)
+    assert hot.max() > cool.max() + 1.0
+
+
+def test_planning_on_a_copy_leaves_the_plant_as_it_was(plant: Plant) -> None:
+    for k in range(5):
+        plant.step(14.0, spot(k))
+    before = plant.snapshot()
+    alone = [plant.step(14.0, spot(k)).peak.temperature for k in range(5, 9)]
+    plant.restore(before)
+    for k in range(5, 9):
+        plant.step(20.0, spot(k))
+    restored = plant.restore(before)
+    assert restored.time == pytest.approx(5 * 1.25e-4)
+    again = [plant.step(14.0, spot(k)).peak.temperature for k in range(5, 9)]
+    assert again == alone
+
+
+def test_absorptivity_scales_power() -> None:
+    half = Plant(paper_settings(plate=SMALL, beam=Beam(absorptivity=0.5)))
+    full = Plant(paper_settings(plate=SMALL))
+    assert np.array_equal(half.step(20.0, spot(0)).temperature, full.step(10.0, spot(0)).temperature)
+
+
+def test_a_beam_half_off_the_plate_brings_half_its_heat() -> None:
+    plant = Plant(paper_settings(plate=SMALL))
+    plant.step(10.0, np.array([[3e-3, 0.0], [3e-3, 0.0]]))
+    assert plant.books["absorbed"] == pytest.approx(5.0 * 1.25e-4, rel=1e-6)
+
+
+@pytest.mark.parametrize("power", [float("nan"), float("inf"), -1.0])
+def test_impossible_power_is_refused_in_one_sentence(plant: Plant, power: float) -> None:
+    with pytest.raises(BadInput, match=r"laser power must be a finite number ≥ 0 W, got"):
+        plant.step(power, spot(0))
+
+
+@pytest.mark.parametrize(
+    "places", [[[0.0, 0.0], [4e-3, 0.0]], [[0.0, float("nan")], [0.0, 0.0]], [[0.0, 0.0, 0.0]]]
+)
+def test_a_beam_off_the_plate_is_refused(plant: Plant, places: list[list[float]]) -> None:
+    with pytest.raises(BadInput, match=r"plate|two finite points"):
+        plant.step(10.0, np.array(places))
+
+
+def test_leaving_the_range_of_the_material_is_told_once_with_its_size() -> None:
+    plant = Plant(paper_settings(plate=SMALL, material=find_material("ti64")))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for k in range(20):
+            plant.step(60.0, spot(k, speed=0.05))
+    assert len(caught) == 1
+    assert "above the range of material ti64 (298–1268 K)" in str(caught[0].message)
+
+
+def test_fast_beams_are_followed_in_substeps() -> None:
+    coarse = Plant(graded_settings(plate=SMALL, region=(-1e-3, 1e-3, -1e-4, 1e-4), speed=2.0))
+    fine = Plant(graded_settings(plate=SMALL, region=(-1e-3, 1e-3, -1e-4, 1e-4), speed=2.0, tick=1.25e-5))
+    ends = np.array([[-5e-4, 0.0], [-2.5e-4, 0.0], [0.0, 0.0]])
+    for n in range(2):
+        one = coarse.step(30.0, ends[n : n + 2])
+        for m in range(10):
+            share = np.array([[m / 10], [(m + 1) / 10]])
+            many = fine.step(30.0, ends[n] + share * (ends[n + 1] - ends[n]))
+    assert one.peak.temperature > 600.0
+    assert one.peak.temperature == pytest.approx(many.peak.temperature, abs=3.0)
+
+
+def test_a_tick_must_take_time() -> None:
+    with pytest.raises(BadInput, match="tick must be a positive number, got 0"):
+        paper_settings(tick=0.0)
+
+
+def test_a_scan_speed_of_zero_cannot_set_a_grid() -> None:
+    with pytest.raises(BadInput, match="scan speed"):
+        graded_settings(speed=0.0)
+
+
+def test_the_same_run_twice_gives_the_same_bits(plant: Plant) -> None:
+    path = find_path("polyline:3", ticks=10)
+    runs = []
+    for _ in range(2):
+        plant.reset()
+        runs.append([plant.step(13.0, 0.3 * path.spot(k)).peak for k in range(10)])
+    assert runs[0] == runs[1]

@@ -1,0 +1,29 @@
+"""The graded plant against the exact quasi-steady moving Gaussian, constant properties."""
+
+import numpy as np
+import pytest
+
+from laserloop.plant import Material, Plant, graded_settings
+from laserloop.plant.exact import quasi_steady_peak
+
+
+@pytest.mark.parametrize("speed", [0.1, 0.304, 1.0])
+def test_the_graded_peak_is_within_one_percent_of_the_exact_integral(speed: float) -> None:
+    k, rho, cp, power = 20.0, 7800.0, 550.0, 14.0
+    length = 3.2e-3 if speed > 0.2 else 2.4e-3
+    region = (-length / 2, length / 2, 0.0, 1e-4)
+    settings = graded_settings(material=Material.constant(k=k, rho=rho, cp=cp), region=region, speed=speed)
+    plant = Plant(settings)
+    ticks = int(length / (speed * settings.tick))
+    x = -length / 2 + speed * settings.tick * np.arange(ticks + 1)
+    for n in range(ticks):
+        surface = plant.step(power, np.stack((x[n : n + 2], np.zeros(2)), axis=1))
+    exact = quasi_steady_peak(
+        power=power,
+        speed=speed,
+        sigma=1e-4,
+        conductivity=k,
+        diffusivity=k / (rho * cp),
+    )
+    assert surface.peak.temperature - 300.0 == pytest.approx(exact.rise, rel=0.01)
+    assert x[-1] - surface.peak.x == pytest.approx(exact.behind, abs=5e-6)
