@@ -161,8 +161,8 @@ def write_markdown(
         "# How right is each plant?",
         "",
         "Made by `python benchmarks/plant_accuracy.py`. 14 W, 0.3 m/s, 304 steel, straight lines at three",
-        f"angles to the grid, ticks {SETTLED}–{TICKS}. The limit is the graded plant with all spacings and the",
-        f"time step divided by 1, 2, 4 and Richardson-extrapolated: **{limits}**.",
+        f"angles to the grid, ticks {SETTLED}–{TICKS}. The limit is the graded plant with all spacings and",
+        f"the time step divided by 1, 2, 4 and Richardson-extrapolated: **{limits}**.",
         "",
         "![T_max along straight lines](plant_accuracy.png)",
         "",
@@ -197,7 +197,9 @@ def write_markdown(
     ]
     for key in reference[0]:
         text.append(
-            f"| {key.replace('_', ' ')} | " + " | ".join(f"{reference[a][key]:.2f}" for a in ANGLES) + " |"
+            f"| {key.removesuffix('_k').replace('_', ' ')} | "
+            + " | ".join(f"{reference[a][key]:.2f}" for a in ANGLES)
+            + " |"
         )
     return "\n".join(text) + "\n"
 

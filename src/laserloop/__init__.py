@@ -1,1 +1,84 @@
-"""laserloop: keep the peak temperature of a moving laser inside its process window."""
+"""laserloop: keep the peak temperature of a moving laser inside its process window.
+
+The public names are fetched from their rooms when first used, so that `laserloop --help` need not wait for
+the compiler of the plant.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from laserloop.bad_input import BadInput
+    from laserloop.episode import Episode, make_plant, simulate
+    from laserloop.excitation import Excitation, draw_power
+    from laserloop.paths import ScanPath, find_path, sample_polyline
+    from laserloop.plant import (
+        Beam,
+        Camera,
+        CameraSettings,
+        Image,
+        Material,
+        Plant,
+        PlantSettings,
+        Surface,
+        find_material,
+        graded_settings,
+        paper_settings,
+        read_material,
+    )
+
+_ROOMS = {
+    "bad_input": ("BadInput",),
+    "episode": ("Episode", "make_plant", "simulate"),
+    "excitation": ("Excitation", "draw_power"),
+    "paths": ("ScanPath", "find_path", "sample_polyline"),
+    "plant": (
+        "Beam",
+        "Camera",
+        "CameraSettings",
+        "Image",
+        "Material",
+        "Plant",
+        "PlantSettings",
+        "Surface",
+        "find_material",
+        "graded_settings",
+        "paper_settings",
+        "read_material",
+    ),
+}
+
+__all__ = [
+    "BadInput",
+    "Beam",
+    "Camera",
+    "CameraSettings",
+    "Episode",
+    "Excitation",
+    "Image",
+    "Material",
+    "Plant",
+    "PlantSettings",
+    "ScanPath",
+    "Surface",
+    "draw_power",
+    "find_material",
+    "find_path",
+    "graded_settings",
+    "make_plant",
+    "paper_settings",
+    "read_material",
+    "sample_polyline",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> object:
+    for room, names in _ROOMS.items():
+        if name in names:
+            return getattr(import_module(f"laserloop.{room}"), name)
+    raise AttributeError(f"module 'laserloop' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -54,13 +54,13 @@ def main(tokens: Sequence[str] | None = None) -> int:
         app(tokens, print_error=False, exit_on_error=False, result_action="return_value")
         sys.stdout.flush()
     except UnusedCliTokensError as error:
-        return _refuse(f"nothing may follow here, but got {' '.join(error.unused_tokens or ())!r}; try --help")
+        return _refuse(
+            f"nothing may follow here, but got {' '.join(error.unused_tokens or ())!r}; try --help"
+        )
     except CycloptsError as error:
         return _refuse(error.__cause__ if isinstance(error.__cause__, BadInput) else error)
     except BadInput as error:
         return _refuse(error)
-    except MemoryError:
-        return _refuse("the grid must fit into memory, but does not; take a smaller plate or a wider beam")
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
@@ -68,6 +68,15 @@ def main(tokens: Sequence[str] | None = None) -> int:
         print("laserloop: interrupted.", file=sys.stderr)
         return 130
     return 0
+
+
+def _explain(error: Exception) -> object:
+    """The sentence of an error, in our words where we have them."""
+    if isinstance(error, UnusedCliTokensError):
+        return f"nothing may follow here, but got {' '.join(error.unused_tokens or ())!r}; try --help"
+    if isinstance(error, MemoryError):
+        return "the grid must fit into memory, but does not; take a smaller plate or a wider beam"
+    return error.__cause__ if isinstance(error.__cause__, BadInput) else error
 
 
 def _refuse(sentence: object) -> int:
@@ -259,8 +268,6 @@ def simulate(
         laserloop simulate diagonal --power-w 14 --ticks 320 --json diagonal.json
         laserloop simulate my.csv --plant graded --excitation persistent --plot my.png
     """
-    from laserloop.report.figures import draw_overview
-    from laserloop.report.save import save_figure
     from laserloop.report.tables import tabulate_episode
 
     way, laser, target = way or PathOptions(), laser or PowerOptions(), target or PlantOptions()
@@ -269,6 +276,9 @@ def simulate(
     scan = way.find(path, target.plate_mm)
     episode = _run_episode(target.make(scan), scan, laser.draw(len(scan)))
     if plot is not None:
+        from laserloop.report.figures import draw_overview
+        from laserloop.report.save import save_figure
+
         with _writing("--plot"):
             save_figure(plot, draw_overview(episode))
     _publish(episode.to_json(), json_file, tabulate_episode(episode))
@@ -348,8 +358,7 @@ def _run_episode(plant: "Plant", path: "ScanPath", power: "NDArray[np.float64]")
 
 def _publish(numbers: Mapping[str, Any], json_file: Path | None, table: "Table") -> None:
     """The table for people and the numbers for machines; on standard output only one of them."""
-    from laserloop.report.folder import dump
-    from laserloop.report.save import save
+    from laserloop.report.save import dump, save
     from laserloop.report.terminal import show
 
     if json_file == STDOUT:

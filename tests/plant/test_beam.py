@@ -19,7 +19,11 @@ GRIDS = [
 @settings(deadline=None)
 @given(st.floats(-1e-3, 1e-3), st.floats(-1e-3, 1e-3), st.floats(0.0, 500.0), st.floats(0.1, 1.0))
 def test_the_nodes_receive_exactly_the_absorbed_power(
-    grid, x: float, y: float, power: float, absorptivity: float  # type: ignore[no-untyped-def]
+    grid,
+    x: float,
+    y: float,
+    power: float,
+    absorptivity: float,  # type: ignore[no-untyped-def]
 ) -> None:
     flux = Beam(absorptivity=absorptivity).flux(grid, power, x, y)
     received = (flux.x @ grid.widths[2]) * (flux.y @ grid.widths[1])

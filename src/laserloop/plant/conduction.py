@@ -5,6 +5,7 @@ the source brought, so an imbalance within the solver's tolerance is carried on,
 that carries the fluxes; it satisfies H(θ) = H to `tolerance`.
 """
 
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ FloatArray = NDArray[np.float64]
 
 SWEEPS = 2  # of over-relaxation per Newton correction
 CORRECTIONS = 60  # more than this in one stage means that the solution is lost
+POOL = 4  # discarded states whose memory is kept for the next
 GROWTH = 4  # nodes by which the window grows when heat reaches its edge
 
 
@@ -52,7 +54,7 @@ class Source:
     volume: FloatArray | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class State:
     """All that is needed to go on from here; fields cover the window only."""
 
@@ -81,6 +83,7 @@ class Conduction:
         # θ now, one and two steps ago, and room for the next; heat now, and room for the next
         self.theta, self._previous, self._older, self._spare = (np.zeros(self.board.size) for _ in range(4))
         self.heat, self._other = np.zeros(self.board.size), np.zeros(self.board.size)
+        self._pool: list[FloatArray] = []  # memory of states that nobody holds any more
         self.window = EMPTY
         self.absorbed = 0.0  # J
         self.lost = 0.0  # J, through the bottom
@@ -154,9 +157,22 @@ class Conduction:
         return out[:, : self.board.nx]
 
     def save(self) -> State:
-        """A copy of the state; cheap, because only the window is copied."""
-        copies = tuple(self.board.part(field, self.window).copy() for field in self._lasting)
-        return State(self.window, copies, self.absorbed, self.lost)
+        """A copy of the state; cheap, because only the window is copied, into memory that is used again."""
+        fields_now = [self.board.part(field, self.window) for field in self._lasting]
+        size = fields_now[0].size
+        memory = self._pool.pop() if self._pool else np.empty(len(fields_now) * self.board.size)
+        copies = []
+        for n, field in enumerate(fields_now):
+            copies.append(memory[n * size : (n + 1) * size].reshape(field.shape))
+            copies[-1][...] = field
+        state = State(self.window, tuple(copies), self.absorbed, self.lost)
+        weakref.finalize(state, self._take_back, memory)
+        return state
+
+    def _take_back(self, memory: FloatArray) -> None:
+        """Fresh memory costs more (page faults) than the copy itself."""
+        if len(self._pool) < POOL:
+            self._pool.append(memory)
 
     def load(self, state: State) -> None:
         """Back to a saved state."""

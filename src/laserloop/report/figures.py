@@ -38,6 +38,7 @@ STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "text.color": INK,
+    "text.parse_math": False,  # the name of a file may hold $
     "xtick.color": INK,
     "ytick.color": INK,
     "xtick.major.width": 0.7,
@@ -221,7 +222,7 @@ def _plot_surface(whole: Axes, close: Axes, episode: Episode, window: Window) ->
     points = np.vstack((episode.start, episode.positions)) * 1e3
     beam = episode.positions[episode.hottest_tick] * 1e3
     centre = episode.peak_positions[episode.hottest_tick] * 1e3
-    for axes in (whole, close):
+    for name, axes in (("whole", whole), ("close", close)):
         mesh = axes.pcolormesh(
             x,
             y,
@@ -237,7 +238,7 @@ def _plot_surface(whole: Axes, close: Axes, episode: Episode, window: Window) ->
         if levels:
             styles = ["--" if level == window[0] else "-" for level in levels]
             axes.contour(x, y, T, levels=levels, colors="#56b4e9", linewidths=1.3, linestyles=styles)
-        axes.plot(*beam, "+", color="white", markersize=9, markeredgewidth=1.6, gid="beam")
+        axes.plot(*beam, "+", color="white", markersize=9, markeredgewidth=1.6, gid=f"beam-{name}")
     _frame(whole, points, MARGIN * sigma * 1e3)
     _frame(close, centre[None, :], ZOOM * sigma * 1e3)
     close.set_ylabel("")

@@ -1,14 +1,12 @@
 """A report's folder: the page, its figures and the data it shows."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from laserloop.episode import Episode
 from laserloop.report.figures import draw_history, draw_path, draw_surface, find_limits
 from laserloop.report.page import render_page
-from laserloop.report.save import save, save_figure
+from laserloop.report.save import dump, save, save_figure
 
 
 def save_report(folder: Path, episodes: Sequence[Episode], *, command: str) -> Path:
@@ -22,8 +20,3 @@ def save_report(folder: Path, episodes: Sequence[Episode], *, command: str) -> P
     page = folder / "index.html"
     save(page, render_page(episodes, command=command))
     return page
-
-
-def dump(numbers: Mapping[str, Any]) -> str:
-    """JSON that any reader accepts: no NaN, no infinity."""
-    return json.dumps(numbers, allow_nan=False, indent=1) + "\n"

@@ -1,12 +1,16 @@
 """Saving: an output file is there completely or not at all."""
 
 import io
+import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from laserloop.bad_input import BadInput
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FIGURE_FORMATS = (".png", ".svg", ".pdf")
 
@@ -38,7 +42,7 @@ def save(file: Path, content: str | bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def save_figure(file: Path, figure: Figure, *, dpi: int = 200) -> None:
+def save_figure(file: Path, figure: "Figure", *, dpi: int = 200) -> None:
     """Save a figure in the format that the name ends in."""
     check_format(file)
     stream = io.BytesIO()
@@ -52,3 +56,8 @@ def check_format(file: Path) -> None:
         raise BadInput(
             f"a figure's file must end in {', '.join(FIGURE_FORMATS)}, but got {file.name!r}; rename it."
         )
+
+
+def dump(numbers: Mapping[str, Any]) -> str:
+    """JSON that any reader accepts: no NaN, no infinity."""
+    return json.dumps(numbers, allow_nan=False, indent=1) + "\n"

@@ -1,0 +1,271 @@
+import json
+import re
+import subprocess
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from laserloop import cli, episode
+from laserloop.cli import main
+
+LISTS = ("t_s", "x_mm", "y_mm", "power_w", "t_max_k", "t_peak_k")
+Capture = pytest.CaptureFixture[str]
+
+
+def run_json(capsys: Capture, *options: str) -> dict[str, Any]:
+    assert main(["simulate", *options, "--json", "-"]) == 0
+    return dict(json.loads(capsys.readouterr().out))
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("plant", ["paper", "graded"])
+def test_json_holds_the_promised_lists(plant: str, capsys: Capture) -> None:
+    data = run_json(capsys, "diagonal", "--ticks", "12", "--plant", plant)
+    assert {len(data[name]) for name in LISTS} == {12}
+    assert all(np.isfinite(data[name]).all() for name in LISTS)
+    assert np.abs([data["x_mm"], data["y_mm"]]).max() <= 1.5
+    assert data["t_s"] == pytest.approx(1.25e-4 * np.arange(1, 13))
+    assert set(data["power_w"]) == {14.0}
+    assert 700 < data["t_max_k"][-1] <= data["t_peak_k"][-1] < 950
+    assert data["ms_per_step"] > 0
+
+
+def test_options_reach_the_plant(capsys: Capture) -> None:
+    data = run_json(
+        capsys,
+        *("horizontal", "--ticks", "4", "--power-w", "8", "--speed-mm-s", "500", "--tick-us", "100"),
+        *("--material", "ti64", "--ambient-k", "400", "--sigma-um", "120", "--absorptivity", "0.5"),
+        *("--plate-mm", "8,6,1"),
+    )
+    assert np.hypot(*np.diff([data["x_mm"], data["y_mm"]])) == pytest.approx(0.05)  # 500 mm/s · 100 µs
+    assert (data["ambient_k"], data["sigma_um"], data["absorptivity"]) == pytest.approx((400, 120, 0.5))
+    assert data["plate_mm"] == pytest.approx([8, 6, 1])
+    assert data["energy_j"]["absorbed"] == pytest.approx(0.5 * 8 * 4e-4)
+    assert "64" in data["material"]
+
+
+def test_the_same_seed_gives_the_same_power(capsys: Capture) -> None:
+    options = ("spiral", "--ticks", "6", "--excitation", "hf-random", "--seed")
+    first, again, other = (run_json(capsys, *options, seed)["power_w"] for seed in ("7", "7", "8"))
+    assert first == again != other
+    assert 0 <= min(first) < max(first) <= 20
+
+
+def test_a_file_of_waypoints_is_followed_to_its_end(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "line.csv").write_text("x_mm,y_mm\n0,0\n0.38,0\n")  # ten ticks of 38 µm
+    data = run_json(capsys, "line.csv", "--plant", "graded")
+    assert len(data["t_s"]) == 10
+    assert data["x_mm"][-1] == pytest.approx(0.38)
+
+
+def test_people_get_a_table_and_exit_code_0_although_the_window_is_left(capsys: Capture) -> None:
+    assert main(["simulate", "diagonal", "--ticks", "12", "--power-w", "30"]) == 0
+    out, err = capsys.readouterr()
+    for words in ("diagonal, 12 ticks", "paper", "constant 30 W", "above 800 K", "2 of 2 ticks", "absorbed"):
+        assert words in out
+    assert err == ""
+
+
+def test_files_are_written_where_asked_and_nowhere_else(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["simulate", "spiral", "--ticks", "3", "--json", "a/b.json", "--plot", "c/d.png"]) == 0
+    files = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
+    assert files == {"a/b.json", "c/d.png"}
+    assert len(json.loads((tmp_path / "a/b.json").read_text())["t_s"]) == 3
+    assert "spiral, 3 ticks" in capsys.readouterr().out
+
+
+def test_without_options_nothing_is_written(tmp_path: Path) -> None:
+    assert main(["simulate", "spiral", "--ticks", "2"]) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_leaving_the_materials_range_is_noted_once_with_the_largest_excess(capsys: Capture) -> None:
+    assert main(["simulate", "diagonal", "--ticks", "15", "--power-w", "60", "--json", "a.json"]) == 0
+    highest = max(json.loads(Path("a.json").read_text())["t_max_k"])
+    err = capsys.readouterr().err
+    assert re.fullmatch(rf"laserloop: note: temperatures of {highest:.5g} K lie .*limit\.\n", err)
+
+
+BAD = {
+    "--power-w": ("nan", "inf", "-inf", "-1", "fourteen", "", "1_4"),
+    "--ticks": ("0", "-3", "1.5", "many", "nan", "99999999999"),
+    "--speed-mm-s": ("0", "-304", "nan", "inf", "fast"),
+    "--tick-us": ("0", "nan"),
+    "--plant": ("coarse",),
+    "--ambient-k": ("0", "-5", "nan"),
+    "--sigma-um": ("0", "inf"),
+    "--absorptivity": ("0", "1.5"),
+    "--plate-mm": ("15", "15,10", "a,b,c", "15,10,nan", "-1,1,1"),
+    "--excitation": ("noise",),
+    "--json": ("", "--plot"),
+    "--plot": ("", "look.jpeg"),
+}
+
+
+@pytest.mark.parametrize(("option", "value"), [(option, value) for option in BAD for value in BAD[option]])
+def test_a_bad_value_is_refused_with_one_sentence(option: str, value: str, capsys: Capture) -> None:
+    code = main(["simulate", "diagonal", option, value])
+    expect_one_sentence(code, capsys, "figure" if value == "look.jpeg" else option)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "hint"),
+    [
+        (["simulate"], "PATH"),
+        (["simulate", "nowhere"], "'nowhere'"),
+        (["simulate", "missing.csv"], "missing.csv"),
+        (["simulate", "polyline:x"], "polyline:7"),
+        (["simulate", "diagonal", "--bogus", "1"], "--bogus"),
+        (["simulate", "diagonal", "--power-w"], "--power-w"),
+        (["simulate", "diagonal", "extra"], "'extra'"),
+        (["simulate", "diagonal", "--material", "cheese"], "'cheese'"),
+        (["simulate", "diagonal", "--material", "missing.yaml"], "missing.yaml"),
+        (["simulate", "diagonal", "--power-w", "3", "--excitation", "bang-bang"], "--excitation"),
+        (["simulate", "diagonal", "--seed", "3"], "--excitation"),
+        (["simulate", "diagonal", "--excitation", "bang-bang", "--seed", "-1"], "--seed"),
+        (["simulate", "diagonal", "--plate-mm", "1,1,1"], "1 × 1 mm plate"),
+        (["simulate", "diagonal", "--plate-mm", "900,900,9"], "at most 20000000 nodes"),
+        (["frobnicate"], "frobnicate"),
+        (["bench", "everything"], "everything"),
+        (["bench", "plant", "--steps", "0"], "--steps"),
+        (["demo", "--out", "taken"], "--out"),
+        (["simulate", "diagonal", "--json", "folder"], "--json"),
+        (["simulate", "diagonal", "--json", "taken/a.json"], "--json"),
+        (["simulate", "diagonal", "--plot", "taken/a.png"], "--plot"),
+        (["simulate", "diagonal", "--ticks", "2", "--json", "/dev/full"], "--json"),
+    ],
+)
+def test_bad_input_is_refused_with_one_sentence(tokens: list[str], hint: str, capsys: Capture) -> None:
+    Path("taken").touch()
+    Path("folder").mkdir()
+    expect_one_sentence(main(tokens), capsys, hint)
+
+
+def expect_one_sentence(code: int, capsys: Capture, hint: str) -> None:
+    err = capsys.readouterr().err
+    assert code == 2
+    assert err.startswith("laserloop: ")
+    assert err.endswith(".\n")
+    assert err.count("\n") == 1
+    assert hint in err
+
+
+def test_an_unwritable_output_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(episode, "simulate", lambda *_, **__: pytest.fail("worked in vain"))
+    Path("taken").touch()
+    assert main(["simulate", "diagonal", "--json", "taken/a.json"]) == 2
+
+
+def test_ctrl_c_ends_with_one_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(episode, "simulate", interrupt)
+    assert main(["simulate", "diagonal", "--json", "a.json"]) == 130
+    assert capsys.readouterr().err == "laserloop: interrupted.\n"
+    assert not Path("a.json").exists()
+
+
+def test_too_little_memory_is_one_sentence(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_out(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(episode, "make_plant", run_out)
+    expect_one_sentence(main(["simulate", "diagonal"]), capsys, "memory")
+
+
+def test_the_demo_tells_of_both_plants(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "DEMO_TICKS", 60)
+    assert main(["demo", "--out", "out/demo"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"paper +\d+–\d+ +\d+ of 50 +\d+ of 50 +\d", out)
+    assert re.search(r"graded +\d+–\d+ +50 of 50 +0 of 50 +\d", out)
+    assert out.endswith("Report: out/demo/index.html\n")
+    pictures = {
+        f"{what}-{plant}.png" for what in ("history", "path", "surface") for plant in ("paper", "graded")
+    }
+    data = {"index.html", "episode-paper.json", "episode-graded.json"}
+    assert {file.name for file in (tmp_path / "out/demo").iterdir()} == pictures | data
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+
+
+def test_the_bench_prints_its_numbers_and_writes_them(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def measure(**options: Any) -> dict[str, Any]:
+        asked.update(options)
+        return {"ratio_scipy": 123.4, "paper_ms": 1.5}
+
+    fake = types.SimpleNamespace(run_plant_bench=measure)
+    monkeypatch.setitem(sys.modules, "laserloop.bench.plant", fake)
+    assert main(["bench", "plant", "--steps", "9", "--json", "bench.json"]) == 0
+    assert (asked["steps"], asked["reference_steps"]) == (9, 20)
+    assert re.search(r"ratio_scipy +123\.4", capsys.readouterr().out)
+    assert json.loads(Path("bench.json").read_text())["ratio_scipy"] == 123.4
+
+
+@pytest.mark.parametrize("verb", [[], ["simulate"], ["demo"], ["bench"], ["bench", "plant"]])
+def test_every_verb_has_help_that_teaches(verb: list[str], capsys: Capture) -> None:
+    assert main([*verb, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "Usage: laserloop" in out
+    assert "laserloop " + " ".join(verb) in out
+
+
+def test_help_names_every_option_with_its_unit(capsys: Capture) -> None:
+    main(["simulate", "--help"])
+    out = capsys.readouterr().out
+    for option, unit in (
+        ("--power-w", "in W"),
+        ("--speed-mm-s", "mm/s"),
+        ("--sigma-um", "µm"),
+        ("--ambient-k", "in K"),
+    ):
+        described = out[out.index(f"│ {option} ") :]
+        assert unit in described[: described.index("[default")].replace("│", " ")
+
+
+def launch(*tokens: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "laserloop", *tokens]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False)
+
+
+def test_the_program_says_its_version() -> None:
+    result = launch("--version")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S*\n", result.stdout)
+
+
+def test_the_program_shows_help_without_loading_the_solver() -> None:
+    probe = "import sys; from laserloop.cli import main; main(['--help']); print(sorted({'numba', 'scipy', "
+    probe += "'matplotlib', 'numpy'} & set(sys.modules)), file=sys.stderr)"
+    result = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "simulate" in result.stdout
+    assert result.stderr == "[]\n"
+
+
+def test_the_program_refuses_a_bad_path_without_a_traceback() -> None:
+    result = launch("simulate", "nowhere.csv")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("laserloop: ")
+    assert "Traceback" not in result.stderr
+
+
+def test_the_program_prints_only_json_on_request() -> None:
+    result = launch("simulate", "vertical", "--ticks", "2", "--json", "-")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert len(json.loads(result.stdout)["t_max_k"]) == 2

@@ -1,0 +1,58 @@
+"""Which rooms each room may import: a shortcut is seen the day it is taken."""
+
+import ast
+from pathlib import Path
+
+import laserloop
+
+HOUSE = Path(laserloop.__file__).parent
+
+DOORS: dict[str, set[str]] = {
+    "__init__": {"bad_input", "episode", "excitation", "paths", "plant"},
+    "__main__": {"cli"},
+    "bad_input": set(),
+    "bench": {"bad_input", "paths", "plant"},
+    "cli": {"bad_input", "bench", "episode", "excitation", "paths", "plant", "report"},
+    "episode": {"bad_input", "paths", "plant"},
+    "excitation": {"bad_input"},
+    "paths": {"bad_input"},
+    "plant": {"bad_input"},
+    "report": {"bad_input", "episode"},
+}
+
+
+def rooms() -> dict[str, list[Path]]:
+    """Room name → its files; a module beside the rooms is a room of one file."""
+    found: dict[str, list[Path]] = {}
+    for file in sorted(HOUSE.rglob("*.py")):
+        found.setdefault(file.relative_to(HOUSE).parts[0].removesuffix(".py"), []).append(file)
+    return found
+
+
+def doors_of(file: Path) -> set[str]:
+    """The rooms a file imports, wherever in the file, also for types only."""
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: imports are absolute"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name.split(".")[1] for name in names if name.startswith("laserloop.")}
+
+
+def test_every_room_is_listed() -> None:
+    assert set(rooms()) == set(DOORS)
+
+
+def test_rooms_open_only_their_own_doors() -> None:
+    for room, files in rooms().items():
+        for file in files:
+            beyond = doors_of(file) - DOORS[room] - {room}
+            assert not beyond, f"{file.relative_to(HOUSE)} may not import {sorted(beyond)}"
+
+
+def test_the_core_does_not_know_pytorch() -> None:
+    for files in rooms().values():
+        for file in files:
+            assert "import torch" not in file.read_text(encoding="utf-8"), file

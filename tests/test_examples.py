@@ -1,0 +1,26 @@
+"""Every example ends with a number, and here is that number."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+PINNED = {"constant_power": (870.1, 0.2), "own_material": (819.9, 0.3)}  # K, and how far it may move
+
+
+def test_every_example_is_pinned() -> None:
+    assert {file.stem for file in EXAMPLES.glob("*.py")} == set(PINNED)
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_the_example_gives_its_number(name: str) -> None:
+    file = EXAMPLES / f"{name}.py"
+    assert len(file.read_text(encoding="utf-8").splitlines()) < 60
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    value, slack = PINNED[name]
+    assert module.main() == pytest.approx(value, abs=slack)

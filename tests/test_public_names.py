@@ -1,0 +1,27 @@
+"""Public names are a promise."""
+
+import subprocess
+import sys
+
+import laserloop
+
+PROMISED = """
+BadInput Beam Camera CameraSettings Episode Excitation Image Material Plant PlantSettings ScanPath Surface
+draw_power find_material find_path graded_settings make_plant paper_settings read_material sample_polyline simulate
+""".split()
+
+
+def test_the_public_names_are_the_promised_ones() -> None:
+    assert sorted(laserloop.__all__) == sorted(PROMISED)
+    assert len(PROMISED) <= 30
+
+
+def test_every_public_name_is_there_and_explained() -> None:
+    for name in PROMISED:
+        thing = getattr(laserloop, name)
+        assert thing.__doc__, name
+
+
+def test_importing_the_package_does_not_wait_for_the_compiler() -> None:
+    code = "import sys, laserloop.cli; sys.exit('numba' in sys.modules or 'scipy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
