@@ -5,14 +5,15 @@ import sys
 
 import laserloop
 
-PROMISED = """
-BadInput Beam Camera CameraSettings Episode Excitation Image Material Plant PlantSettings ScanPath Surface
-draw_power find_material find_path graded_settings make_plant paper_settings read_material sample_polyline simulate
-""".split()
+PROMISED = {
+    *("BadInput", "Beam", "Camera", "CameraSettings", "Episode", "Excitation", "Image", "Material", "Plant"),
+    *("PlantSettings", "ScanPath", "Surface", "draw_power", "find_material", "find_path", "graded_settings"),
+    *("make_plant", "paper_settings", "read_material", "sample_polyline", "simulate"),
+}
 
 
 def test_the_public_names_are_the_promised_ones() -> None:
-    assert sorted(laserloop.__all__) == sorted(PROMISED)
+    assert set(laserloop.__all__) == PROMISED
     assert len(PROMISED) <= 30
 
 

@@ -53,14 +53,8 @@ def main(tokens: Sequence[str] | None = None) -> int:
     try:
         app(tokens, print_error=False, exit_on_error=False, result_action="return_value")
         sys.stdout.flush()
-    except UnusedCliTokensError as error:
-        return _refuse(
-            f"nothing may follow here, but got {' '.join(error.unused_tokens or ())!r}; try --help"
-        )
-    except CycloptsError as error:
-        return _refuse(error.__cause__ if isinstance(error.__cause__, BadInput) else error)
-    except BadInput as error:
-        return _refuse(error)
+    except (CycloptsError, BadInput, MemoryError) as error:
+        return _refuse(_explain(error))
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141

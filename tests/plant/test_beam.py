@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
 from laserloop.plant import Beam
-from laserloop.plant.grid import graded_grid, uniform_grid
+from laserloop.plant.grid import Grid, graded_grid, uniform_grid
 
 GRIDS = [
     uniform_grid(),
@@ -19,11 +19,7 @@ GRIDS = [
 @settings(deadline=None)
 @given(st.floats(-1e-3, 1e-3), st.floats(-1e-3, 1e-3), st.floats(0.0, 500.0), st.floats(0.1, 1.0))
 def test_the_nodes_receive_exactly_the_absorbed_power(
-    grid,
-    x: float,
-    y: float,
-    power: float,
-    absorptivity: float,  # type: ignore[no-untyped-def]
+    grid: Grid, x: float, y: float, power: float, absorptivity: float
 ) -> None:
     flux = Beam(absorptivity=absorptivity).flux(grid, power, x, y)
     received = (flux.x @ grid.widths[2]) * (flux.y @ grid.widths[1])

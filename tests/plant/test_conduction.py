@@ -123,14 +123,18 @@ def test_a_cosine_in_depth_fades_at_its_own_rate(scheme: Scheme) -> None:
     diffusivity, depth, amplitude = 5e-6, 1e-3, 50.0
     grid = Grid(x=np.linspace(-1, 1, 3) * 1e-4, y=np.linspace(-1, 1, 3) * 1e-4, z=np.linspace(0, depth, 41))
     plate = Conduction(grid, tabulate(material, 300.0), scheme=scheme, tolerance=1e-9, edge=1e-9)
-    decay = {"length": 2 * depth, "amplitude": amplitude, "diffusivity": diffusivity}
-    start = 300.0 + cosine_decay(grid.z, 0.0, **decay)
+
+    def exact(t: float) -> FloatArray:
+        fall = cosine_decay(grid.z, t, length=2 * depth, amplitude=amplitude, diffusivity=diffusivity)
+        return np.asarray(300.0 + fall)
+
+    start = exact(0.0)
     plate.start(np.broadcast_to(start[:, None, None], grid.shape).copy())
     steps, time = 400, 0.04
     nothing = Source(np.zeros(3), np.zeros(3))
     for _ in range(steps):
         plate.advance(time / steps, (nothing,) * len(scheme.stages))
-    expected = 300.0 + cosine_decay(grid.z, time, **decay)
+    expected = exact(time)
     found = plate.table.temperature_of(plate.field())[:, 1, 1]
     assert expected[0] < 335.0
     assert found == pytest.approx(expected, abs=2e-2)

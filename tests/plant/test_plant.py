@@ -58,9 +58,9 @@ def test_t_max_is_nodal_on_the_papers_plant_and_between_the_nodes_on_the_graded_
 def test_the_papers_plant_ignores_where_the_tick_began_and_the_graded_one_does_not() -> None:
     for name, same in (("paper", True), ("graded", False)):
         from_left, from_right = Plant(small(name)), Plant(small(name))
-        end = np.array([1e-4, 0.0])
-        left = from_left.step(14.0, np.array([end - (4e-5, 0.0), end]))
-        right = from_right.step(14.0, np.array([end + (4e-5, 0.0), end]))
+        end, hop = np.array([1e-4, 0.0]), np.array([4e-5, 0.0])
+        left = from_left.step(14.0, np.array([end - hop, end]))
+        right = from_right.step(14.0, np.array([end + hop, end]))
         difference = np.abs(left.temperature - right.temperature).max()
         assert difference < 1e-4 if same else difference > 10.0
 

@@ -1,5 +1,7 @@
 """Energy balance over a whole episode: stored heat = absorbed − lost through the bottom."""
 
+from collections.abc import Callable
+
 import pytest
 
 from laserloop.paths import find_path
@@ -19,7 +21,7 @@ def imbalance(settings: PlantSettings, ticks: int = TICKS) -> float:
 
 @pytest.mark.parametrize("make_settings", [paper_settings, graded_settings])
 def test_an_episode_balances_its_books_to_a_millionth_and_better_with_tighter_tolerance(
-    make_settings,  # type: ignore[no-untyped-def]
+    make_settings: Callable[..., PlantSettings],
 ) -> None:
     default = imbalance(make_settings())
     tight = imbalance(make_settings(tolerance=1e-7, edge=1e-4), ticks=100)
