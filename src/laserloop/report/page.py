@@ -97,13 +97,11 @@ def _make_plate(figure: Figure, prefix: str, caption: str) -> Plate:
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(stream, format="svg", transparent=True, metadata=nothing, dpi=200)
     svg = stream.getvalue()
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r'\s(xmlns(:\w+)?|version)="[^"]*"', "", svg)  # HTML knows them
-    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}-", svg)
-    svg = svg.replace(INK, "currentColor")
-    svg = re.sub(r'^<svg width="[^"]*" height="[^"]*"|^<svg height="[^"]*"', "<svg", svg)
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
-    return Plate(Markup(svg.replace("<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1)), caption)
+    head, body = svg[svg.index("<svg") :].split(">", 1)
+    box = re.search(r'viewBox="[^"]*"', head)
+    assert box is not None
+    body = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}-", body).replace(INK, "currentColor")
+    return Plate(Markup(f'<svg role="img" aria-label="{escape(caption)}" {box[0]}>{body}'), caption)
 
 
 def _set_symbols(text: str) -> Markup:
