@@ -153,3 +153,8 @@ def test_the_same_run_twice_gives_the_same_bits(plant: Plant) -> None:
         plant.reset()
         runs.append([plant.step(13.0, 0.3 * path.spot(k)).peak for k in range(10)])
     assert runs[0] == runs[1]
+
+
+def test_a_beam_that_falls_between_the_nodes_is_refused() -> None:
+    with pytest.raises(BadInput, match="too narrow for a grid"):
+        paper_settings(beam=Beam(sigma=1e-5))

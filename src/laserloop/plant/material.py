@@ -20,7 +20,7 @@ FloatArray = NDArray[np.float64]
 Property = Polynomial | PchipInterpolator
 
 COLUMNS = ("T", "k", "rho", "cp")
-SLACK = 0.01  # K, a solver's noise around a limit is not worth a sentence
+SLACK = 0.5  # K, less is not worth a sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -105,7 +105,7 @@ class Material:
             return None
         T, excess, side = (highest, above, "above") if above >= below else (lowest, below, "below")
         return (
-            f"temperatures of {T:.5g} K lie {excess:.3g} K {side} the range of material {self.name} "
+            f"temperatures of {T:.5g} K lie {excess:.0f} K {side} the range of material {self.name} "
             f"({low:g}–{high:g} K): its properties are held at the limit"
         )
 

@@ -44,6 +44,12 @@ class PlantSettings:
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0):
                 raise BadInput(f"{name} must be a positive number, got {value}")
+        spacing = min(np.diff(self.grid.x).min(), np.diff(self.grid.y).min())
+        if self.beam.sigma < spacing / 3.0:
+            raise BadInput(
+                f"the beam's sigma of {self.beam.sigma:g} m is too narrow for a grid of {spacing:g} m: "
+                f"take at least a third of the spacing, or the graded plant"
+            )
 
 
 def paper_settings(**changes: Any) -> PlantSettings:
