@@ -152,3 +152,15 @@ def test_a_lost_solution_is_reported_and_not_passed_on() -> None:
     plate = make(small_grid())
     with pytest.raises(BadInput, match="did not close"):
         heat(plate, float("nan"), 0.0, 0.0)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("tick", [1e-6, 1e-3, 0.1, 10.0])
+def test_any_time_step_closes_its_heat_balance(scheme: Scheme, tick: float) -> None:
+    plate = make(small_grid(), scheme)
+    flux = Beam().flux(plate.grid, 1.0, 2e-4, 0.0)
+    for _ in range(4):
+        plate.widen(-1e-3, 1e-3, -1e-3, 1e-3, 3e-4)
+        plate.advance(tick, (flux,) * len(scheme.stages))
+    assert plate.stored() + plate.lost == pytest.approx(plate.absorbed, rel=1e-5)
+    assert 300.0 < plate.surface_temperature().max() < 700.0

@@ -20,7 +20,6 @@ from laserloop.plant.links import Links, make_links
 
 FloatArray = NDArray[np.float64]
 
-SWEEPS = 2  # of over-relaxation per Newton correction
 CORRECTIONS = 60  # more than this in one stage means that the solution is lost
 POOL = 4  # discarded states whose memory is kept for the next
 GROWTH = 4  # nodes by which the window grows when heat reaches its edge
@@ -118,6 +117,10 @@ class Conduction:
         gamma = self.scheme.gamma
         links = self._links_for(step * gamma)
         self.corrections = 0
+        if links.margin > GROWTH:  # a long step carries heat beyond any window that grows node by node
+            row0, row1, col0, col1, depth = self.window
+            reach = int(links.margin)
+            self._open((row0 - reach, row1 + reach, col0 - reach, col1 + reach, depth + reach))
         base, after = self.heat, self._other
         older, previous, now, stage = self._older, self._previous, self.theta, self._spare
         history = (older, previous, now)
@@ -214,8 +217,7 @@ class Conduction:
             flux,
             self._heat_table,
             links.stiffness * self._tolerance,
-            (links.overrelaxation, links.gain),
-            SWEEPS,
+            (links.overrelaxation, links.sweeps, links.margin, links.gain),
             CORRECTIONS,
         )
         if corrections < 0:

@@ -261,7 +261,7 @@ def polish(theta, residual, gain, strides, patch, line):
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def solve_stage(
-    theta, base, heat, work, strides, window, links, rough, source, table, tolerance, relaxation, sweeps, cap
+    theta, base, heat, work, strides, window, links, rough, source, table, tolerance, relaxation, cap
 ):
     """Newton's method for one implicit stage, from the guess in θ; returns the number of corrections.
 
@@ -270,13 +270,13 @@ def solve_stage(
     `rough` are the links in float32. Returns −1 when `cap` corrections did not suffice.
     """
     residual, slope, inverse, delta, line, scratch, busy, spans, wider = work
-    overrelaxation, gain = relaxation
+    overrelaxation, sweeps, margin, gain = relaxation
     mirror_edges(theta, strides, window)
     balance(
         theta, base, heat, residual, slope, strides, window, links, source, table, tolerance, scratch, busy
     )
     for correction in range(cap):
-        low, high = widen(busy, window, U(3), spans)
+        low, high = widen(busy, window, margin, spans)
         if low >= high:
             polish(theta, residual, gain, strides, window, line)
             return correction

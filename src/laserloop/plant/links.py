@@ -11,6 +11,8 @@ from laserloop.plant.heat_table import HeatTable
 
 FloatArray = NDArray[np.float64]
 
+GAINED = 1e-3  # by which the sweeps of one correction shrink the error, each by (overrelaxation − 1)
+FORGOTTEN = 7.0  # diffusion lengths √(ατ) after which a correction has faded to e⁻⁷
 POLISH = 0.9  # of a Jacobi step; a full one would feed the ripple of the parabolic guess
 
 
@@ -22,6 +24,8 @@ class Links:
     exact: tuple[FloatArray, ...]  # west, east, south, north, up, down
     rough: tuple[NDArray[np.float32], ...]  # the same
     overrelaxation: np.float32
+    sweeps: int  # of over-relaxation per Newton correction
+    margin: np.uintp  # nodes around an open balance that are corrected with it
     gain: tuple[NDArray[np.float32], ...]  # of kernels.polish
     stiffness: FloatArray  # (depth) J/m³ of imbalance per K that the node still has to move
 
@@ -37,11 +41,14 @@ def make_links(grid: Grid, board: Checkerboard, tau: float, table: HeatTable) ->
     sideways = float((west + east).max() + (south + north).max())
     softest, stiffest = table.slopes
     rho = sideways / (sideways + softest)
-    overrelaxation = np.float32(2.0 / (1.0 + np.sqrt(1.0 - rho**2)))
+    overrelaxation = 2.0 / (1.0 + np.sqrt(1.0 - rho**2))
+    sweeps = int(np.ceil(np.log(GAINED) / np.log(overrelaxation - 1.0)))
     gain = _make_gain(stiffest + sideways + up + down, up, down)
-    stiffness = table.ambient_capacity * (1.0 + (up + down) / stiffest)
+    stiffness = table.ambient_capacity * (1.0 + (sideways + up + down) / stiffest)
+    spread = np.sqrt(tau / softest) / min(np.diff(grid.x).min(), np.diff(grid.y).min())
+    margin = np.uintp(max(3, np.ceil(FORGOTTEN * spread)))
     rough = tuple(link.astype(np.float32) for link in exact)
-    return Links(tau, exact, rough, overrelaxation, gain, stiffness)
+    return Links(tau, exact, rough, np.float32(overrelaxation), max(2, sweeps), margin, gain, stiffness)
 
 
 def _make_gain(diagonal: FloatArray, up: FloatArray, down: FloatArray) -> tuple[NDArray[np.float32], ...]:
