@@ -271,11 +271,13 @@ def solve_stage(
     """
     residual, slope, inverse, delta, line, scratch, busy, spans, wider = work
     overrelaxation, sweeps, margin, gain = relaxation
-    mirror_edges(theta, strides, window)
-    balance(
-        theta, base, heat, residual, slope, strides, window, links, source, table, tolerance, scratch, busy
-    )
-    for correction in range(cap):
+    low, high, first, last, deep = window
+    for correction in range(cap + 1):
+        mirror_edges(theta, strides, window)
+        patch = (low, high, first, last, deep)
+        balance(
+            theta, base, heat, residual, slope, strides, patch, links, source, table, tolerance, scratch, busy
+        )
         low, high = widen(busy, window, margin, spans)
         if low >= high:
             polish(theta, residual, gain, strides, window, line)
@@ -284,12 +286,7 @@ def solve_stage(
         factor(inverse, slope, strides, patch, rough)
         relax(delta, residual, inverse, strides, patch, rough, overrelaxation, sweeps, line)
         correct(theta, delta, strides, patch)
-        mirror_edges(theta, strides, window)
-        for row in range(window[0], window[1]):
-            busy[2][row] = U(0)
-        low, high = widen(spans, window, U(1), wider)
-        patch = (low, high, wider[0], wider[1], wider[2])
-        balance(
-            theta, base, heat, residual, slope, strides, patch, links, source, table, tolerance, scratch, busy
-        )
+        busy[2][:] = U(0)
+        low, high = widen(spans, window, U(1), wider)  # what the correction has touched
+        first, last, deep = wider
     return -1
