@@ -76,14 +76,19 @@ class Conduction:
         self.board = Checkerboard(*grid.shape)
         self._tolerance = tolerance
         self._edge = edge * table.ambient_capacity
-        self._heat_table = (*np.ascontiguousarray(table.heat.T), table.low, table.per_step)
+        self._heat_table, self._temperature_table = (
+            (*np.ascontiguousarray(pieces.T), table.low, table.per_step)
+            for pieces in (table.heat, table.temperature)
+        )
+        self._strides = self.board.strides
+        self._areas = self.board.pack_x(grid.widths[2]), self.board.pack_y(grid.widths[1])
         self._links: dict[float, Links] = {}
         self._work = self._make_work()
         # θ now, one and two steps ago, and room for the next; heat now, and room for the next
         self.theta, self._previous, self._older, self._spare = (np.zeros(self.board.size) for _ in range(4))
         self.heat, self._other = np.zeros(self.board.size), np.zeros(self.board.size)
         self._pool: list[FloatArray] = []  # memory of states that nobody holds any more
-        self.window = EMPTY
+        self._set_window(EMPTY)
         self.absorbed = 0.0  # J
         self.lost = 0.0  # J, through the bottom
         self.corrections = 0  # of the latest step, all stages together
@@ -92,7 +97,7 @@ class Conduction:
         """Everything back to ambient temperature."""
         for field in self._fields:
             field[:] = 0.0
-        self.window = EMPTY
+        self._set_window(EMPTY)
         self.absorbed = self.lost = 0.0
 
     def start(self, temperature: FloatArray) -> None:
@@ -102,7 +107,7 @@ class Conduction:
         for field in (self.theta, self._previous, self._older):
             field[:] = self.board.pack(theta)
         self.heat[:] = self.board.pack(self.table.heat_of(theta))
-        self.window = self.board.whole
+        self._set_window(self.board.whole)
 
     def widen(self, x_low: float, x_high: float, y_low: float, y_high: float, depth: float) -> None:
         """Let the window cover this part of the plate, m."""
@@ -152,9 +157,9 @@ class Conduction:
         out = np.full((self.board.ny, 2 * self.board.columns), self.table.ambient)
         fields.surface_temperature(
             self.theta,
-            self.board.strides,
-            self.board.patch(self.window),
-            (*self.table.temperature.T, self.table.low, self.table.per_step),
+            self._strides,
+            self._patch,
+            self._temperature_table,
             out,
         )
         return out[:, : self.board.nx]
@@ -186,7 +191,8 @@ class Conduction:
                 self.board.part(field, touched)[...] = 0.0
         for field, saved in zip(self._lasting, state.fields, strict=True):
             self.board.part(field, state.window)[...] = saved
-        self.window, self.absorbed, self.lost = state.window, state.absorbed, state.lost
+        self._set_window(state.window)
+        self.absorbed, self.lost = state.absorbed, state.lost
 
     @property
     def _lasting(self) -> tuple[FloatArray, ...]:
@@ -210,8 +216,8 @@ class Conduction:
             base,
             after,
             self._work,
-            self.board.strides,
-            self.board.patch(self.window),
+            self._strides,
+            self._patch,
             links.exact,
             links.rough,
             flux,
@@ -233,7 +239,7 @@ class Conduction:
         three: tuple[FloatArray, FloatArray, FloatArray],
         weights: tuple[float, float, float],
     ) -> None:
-        fields.combine(out, three, weights, self.board.strides, self.board.patch(self.window))
+        fields.combine(out, three, weights, self._strides, self._patch)
 
     def _keep_books(self, theta: FloatArray, source: Source, duration: float) -> None:
         _, wy, wx = self.grid.widths
@@ -241,9 +247,9 @@ class Conduction:
         if source.volume is not None:
             self.absorbed += duration * self._integrate(source.volume)
         if self.window[4] == self.board.nz - 1:
-            lowest = self.board.level(theta, self.board.nz - 2)
             gap = float(self.grid.z[-1] - self.grid.z[-2])
-            self.lost += duration * float(wy @ lowest @ wx) / gap
+            flow = fields.sum_level(theta, self._strides, self._patch, *self._areas)
+            self.lost += duration * flow / gap
 
     def _integrate(self, density: FloatArray) -> float:
         """∫ over the plate; the deepest nodes are held at ambient and store nothing."""
@@ -253,9 +259,7 @@ class Conduction:
     def _grow(self) -> None:
         """Widen the window wherever heat has come to its edge."""
         row0, row1, col0, col1, depth = self.window
-        south, north, west, east, below = fields.warm_edges(
-            self.heat, self.board.strides, self.board.patch(self.window), self._edge
-        )
+        south, north, west, east, below = fields.warm_edges(self.heat, self._strides, self._patch, self._edge)
         half = GROWTH // 2
         self._open(
             (
@@ -267,10 +271,17 @@ class Conduction:
             )
         )
 
+    def _set_window(self, window: Box) -> None:
+        self.window = window
+        self._patch = self.board.patch(window)  # the same for the kernels
+
     def _open(self, box: Box) -> None:
         """Make this the window; the mirrored layer around the old one goes back to ambient."""
-        old, self.window = self.window, self.board.clip(box)
-        if old in (EMPTY, self.window):
+        old, new = self.window, self.board.clip(box)
+        if new == old:
+            return
+        self._set_window(new)
+        if old == EMPTY:
             return
         row0, row1, col0, col1, depth = old
         for field in (self.theta, self._previous, self._older, self._spare):

@@ -114,3 +114,19 @@ def surface_temperature(theta, strides, window, table, out):
                 part = place - max(j - 1, 0)
                 value = value_of[j] + part * (slope_of[j] + part * bend_of[j])
                 out[row - U(1), U(2) * (i - U(1)) + colour] = value
+
+
+@njit(cache=True, error_model="numpy")
+def sum_level(theta, strides, window, width_x, width_y):
+    """∫θ dx dy over the deepest level of the window."""
+    row0, row1, first, last, deep = window
+    sr, sc, sd = strides
+    total = 0.0
+    for row in range(row0, row1):
+        for colour in range(U(2)):
+            line = row * sr + colour * sc + (deep[row] - U(1)) * sd
+            part = 0.0
+            for i in range(first[row], last[row]):
+                part += theta[line + i] * width_x[colour * sd + i]
+            total += part * width_y[row]
+    return total

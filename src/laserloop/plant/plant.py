@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,7 @@ class Plant:
             tolerance=settings.tolerance,
             edge=settings.edge,
         )
+        self._half = settings.grid.plate[0] / 2, settings.grid.plate[1] / 2
         self._warned = False
         self.time = 0.0  # s
 
@@ -202,12 +204,12 @@ class Plant:
         return tuple(s.beam.flux(s.grid, power, *(spot[0] + p * (spot[1] - spot[0]))) for p in places)
 
     def _check(self, power: float, spot: FloatArray) -> None:
-        if not (np.isfinite(power) and power >= 0):
+        if not (isfinite(power) and power >= 0):
             raise BadInput(f"laser power must be a finite number ≥ 0 W, got {power}")
-        half_x, half_y = self.settings.grid.plate[0] / 2, self.settings.grid.plate[1] / 2
-        if spot.shape != (2, 2) or not np.all(np.isfinite(spot)):
+        if spot.shape != (2, 2) or not all(map(isfinite, spot.flat)):
             raise BadInput(f"a spot is two finite points (x, y) in m, got {spot.tolist()}")
-        if np.any(np.abs(spot) > (half_x, half_y)):
+        half_x, half_y = self._half
+        if not all(abs(x) <= half_x and abs(y) <= half_y for x, y in spot.tolist()):
             raise BadInput(f"the beam must stay on the plate of ±{half_x} × ±{half_y} m, got {spot.tolist()}")
 
     def _watch_range(self, surface: Surface) -> None:
