@@ -211,7 +211,7 @@ def test_the_bench_prints_its_numbers_and_writes_them(
     fake = types.SimpleNamespace(run_plant_bench=measure)
     monkeypatch.setitem(sys.modules, "laserloop.bench.plant", fake)
     assert main(["bench", "plant", "--steps", "9", "--json", "bench.json"]) == 0
-    assert (asked["steps"], asked["reference_steps"]) == (9, 20)
+    assert (asked["steps"], asked["reference_steps"]) == (9, 400)
     assert re.search(r"ratio_scipy +123\.4", capsys.readouterr().out)
     assert json.loads(Path("bench.json").read_text())["ratio_scipy"] == 123.4
 

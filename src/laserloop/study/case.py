@@ -1,0 +1,55 @@
+"""A case: settings in, a result on disk; what is there already is not computed again."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from laserloop.bad_input import BadInput
+
+SETTINGS_FILE, RESULT_FILE = "settings.json", "result.json"
+
+
+def solve_case(
+    root: Path, settings: Mapping[str, Any], compute: Callable[[], Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The result of a case: read if it is there, otherwise computed and kept.
+
+    The folder is named by the hash of the settings and holds both; the result is written last and in one
+    piece, so a killed study goes on with the cases that have none.
+    """
+    folder = root / name_case(settings)
+    result = folder / RESULT_FILE
+    if result.exists():
+        return read_result(result)
+    found = dict(compute())
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / SETTINGS_FILE, settings)
+    write_json(result, found)
+    return read_result(result)
+
+
+def name_case(settings: Mapping[str, Any]) -> str:
+    """The first 16 hex digits of the hash of the settings, whatever their order."""
+    text = json.dumps(settings, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def read_result(file: Path) -> dict[str, Any]:
+    """A kept result."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict):
+        raise BadInput(f"the result {file} must be a JSON object, but cannot be read; delete its folder")
+    return found
+
+
+def write_json(file: Path, content: Mapping[str, Any]) -> None:
+    """In one piece: beside its place, then renamed."""
+    beside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    beside.write_text(json.dumps(content, indent=1, sort_keys=True, allow_nan=False), encoding="utf-8")
+    beside.replace(file)

@@ -1,0 +1,55 @@
+"""Offline accuracy: a model against fresh trajectories under the paper's blind protocol."""
+
+from collections.abc import Callable, Iterable
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from laserloop.excitation import Excitation
+from laserloop.study.trajectories import Trajectories
+from laserloop.surrogates import Errors, Model
+from laserloop.surrogates import evaluate as measure
+
+REALISATIONS = 3
+
+Progress = Callable[[int, int], None]
+
+
+def evaluate(
+    model: Model,
+    path: str,
+    *,
+    trajectories: Trajectories | None = None,
+    excitations: Iterable[Excitation] = tuple(Excitation),
+    realisations: int = REALISATIONS,
+    noise: float = 0.0,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Horizon RMSE per excitation class, its mean, the worst error and the RMSE of each step, K.
+
+    Each class is the mean over its realisations of the pooled horizon RMSE, as in the paper's Table 1.
+    """
+    trajectories = trajectories or Trajectories()
+    kinds = tuple(excitations)
+    found: dict[Excitation, list[Errors]] = {kind: [] for kind in kinds}
+    for n, (kind, realisation) in enumerate(product(kinds, range(realisations)), start=1):
+        record = trajectories.get(path, kind, realisation)
+        found[kind].append(measure(model, [record], noise=noise, seed=realisation))
+        if progress is not None:
+            progress(n, len(kinds) * realisations)
+    rmse = {str(kind): float(np.mean([run.pooled for run in runs])) for kind, runs in found.items()}
+    spread = {str(kind): float(np.std([run.pooled for run in runs])) for kind, runs in found.items()}
+    everything = [run for runs in found.values() for run in runs]
+    per_step = np.sqrt(np.mean([run.per_step**2 for run in everything], axis=0))
+    return {
+        "path": path,
+        "plant": trajectories.plant,
+        "rmse_k": rmse,
+        "rmse_std_k": spread,
+        "rmse_mean_k": float(np.mean(list(rmse.values()))),
+        "max_error_k": max(run.worst for run in everything),
+        "rmse_per_step_k": [float(step) for step in per_step],
+        "realisations": realisations,
+        "noise_k": noise,
+    }

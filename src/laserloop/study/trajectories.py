@@ -1,0 +1,62 @@
+"""Trajectories that no surrogate was trained on: fresh excitation along given paths, recorded once."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.dataset.ensemble import EXCITATIONS, PREVIEW
+from laserloop.dataset.record import COLUMNS, record_path
+from laserloop.episode import make_plant
+from laserloop.excitation import Excitation, draw_power
+from laserloop.paths import ScanPath, find_path
+
+FloatArray = NDArray[np.float64]
+
+TICKS = 400
+FRESH = 20_260_000  # seeds of ensembles are small numbers; these streams are of their own
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectories:
+    """Records (states, columns) by path, excitation and realisation; kept in a folder if one is given.
+
+    All models are scored on the same trajectories, so that every difference is the model's.
+    """
+
+    plant: str = "paper"
+    folder: Path | None = None
+    ticks: int = TICKS
+
+    def get(self, path: str, excitation: Excitation, realisation: int) -> FloatArray:
+        """The record of one trajectory."""
+        if self.folder is None or path.endswith(".csv"):  # a file may change under its name
+            return self._record(path, excitation, realisation)
+        name = f"{self.plant}_{path.replace(':', '-')}_{excitation}_{realisation}_{self.ticks}.npy"
+        file = self.folder / name
+        if file.exists():
+            kept = np.load(file, allow_pickle=False)
+            if kept.shape == (self.ticks + 1, len(COLUMNS)):
+                return np.asarray(kept, dtype=np.float64)
+        values = self._record(path, excitation, realisation)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        beside = file.with_name(f".{name}.{os.getpid()}.tmp.npy")
+        np.save(beside, values)
+        beside.replace(file)
+        return values
+
+    def _record(self, path: str, excitation: Excitation, realisation: int) -> FloatArray:
+        scan = _long_enough(path, self.ticks)
+        rng = np.random.default_rng([FRESH, realisation, EXCITATIONS.index(excitation)])
+        power = draw_power(excitation, min(self.ticks, len(scan)), rng)
+        return record_path(make_plant(self.plant, scan), scan, power)
+
+
+def _long_enough(path: str, ticks: int) -> ScanPath:
+    """Built-in paths go on as long as asked, also for the preview; a file's path is as long as it is."""
+    if path.endswith(".csv"):
+        whole = find_path(path)
+        return whole if len(whole) <= ticks else whole.truncated(ticks)
+    return find_path(path, ticks=ticks + PREVIEW)
