@@ -10,56 +10,6 @@ U = np.uintp
 
 
 @njit(cache=True, error_model="numpy")
-def mirror_edges(theta, strides, window):
-    """Copy the outermost nodes of the window to the layer outside it: no heat crosses its edge."""
-    row0, row1, first, last, deep = window
-    col0, col1, depth = first[row0], last[row0], deep[row0]
-    sr, sc, sd = strides
-    for colour in range(U(2)):
-        for k in range(depth):
-            line = colour * sc + k * sd
-            for i in range(col0, col1):
-                theta[(row0 - U(1)) * sr + line + i] = theta[row0 * sr + line + i]
-                theta[row1 * sr + line + i] = theta[(row1 - U(1)) * sr + line + i]
-    for row in range(row0, row1):
-        for k in range(depth):
-            line = row * sr + k * sd
-            theta[line + sc + col0 - U(1)] = theta[line + col0]
-            theta[line + col1] = theta[line + sc + col1 - U(1)]
-        if (depth + U(1)) * sd < sc:
-            for colour in range(U(2)):
-                line = row * sr + colour * sc + depth * sd
-                for i in range(col0, col1):
-                    theta[line + i] = theta[line - sd + i]
-
-
-@njit(cache=True, error_model="numpy")
-def widen(found, window, margin, patch):
-    """Fill `patch` with all nodes within `margin` of the `found` ones, inside the window; returns its rows.
-
-    `found` and `patch` are (first, last, deep) of each row; deep = 0 means that a row has none.
-    """
-    row0, row1, window_first, window_last, window_deep = window
-    from_first, from_last, from_deep = found
-    first, last, deep = patch
-    columns = (margin + U(1)) // U(2)
-    low, high = row1, row0
-    for row in range(row0, row1):
-        first[row] = last[row] = window_last[row]
-        deep[row] = U(0)
-        for other in range(max(row0 + margin, row) - margin, min(row1, row + margin + U(1))):
-            if from_deep[other] > U(0):
-                wanted = max(window_first[row] + columns, from_first[other]) - columns
-                first[row] = wanted if deep[row] == U(0) else min(first[row], wanted)
-                until = min(window_last[row], from_last[other] + columns)
-                last[row] = until if deep[row] == U(0) else max(last[row], until)
-                deep[row] = max(deep[row], min(window_deep[row], from_deep[other] + margin))
-        if deep[row] > U(0):
-            low, high = min(low, row), row + U(1)
-    return low, high
-
-
-@njit(cache=True, error_model="numpy")
 def combine(out, fields, weights, strides, patch):
     """out ← w₀a + w₁b + w₂c: a guess along the parabola through three fields; out may be one of them."""
     row0, row1, first, last, deep = patch

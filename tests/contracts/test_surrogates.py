@@ -1,0 +1,230 @@
+"""What every surrogate must do, whatever its architecture."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from laserloop.dataset.scaling import Scaler
+from laserloop.dataset.windows import Windows
+from laserloop.surrogates import (
+    FitSettings,
+    Lstm,
+    Model,
+    MsDeepONet,
+    Scalers,
+    SsAr,
+    find_model,
+    fit,
+    load_model,
+    save_model,
+    shipped_models,
+)
+from laserloop.surrogates.architecture import Architecture, feature_sizes, split_flat
+from laserloop.surrogates.onnx_export import export_onnx
+from laserloop.surrogates.predictor import make_predictor
+from laserloop.surrogates.training_state import Progress
+
+torch = pytest.importorskip("torch")
+
+ARCHITECTURES: list[Architecture] = [
+    MsDeepONet(),
+    MsDeepONet(trunk="loc", width=32, basis=20),
+    MsDeepONet(trunk="both", width=32, basis=20, horizon=3),
+    SsAr(),
+    SsAr(width=24, basis=10, horizon=1),
+    Lstm(),
+    Lstm(hidden=16, horizon=3),
+]
+NAMES = [f"{a.name}-{getattr(a, 'trunk', '')}-{a.horizon}" for a in ARCHITECTURES]
+every = pytest.mark.parametrize("architecture", ARCHITECTURES, ids=NAMES)
+
+WHERE, SPREAD = 750.0, 60.0  # K, about what T_max does on the plant
+FloatArray = NDArray[np.float64]
+Window = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def draw_model(architecture: Architecture) -> Model:
+    """Random weights with the scalers of plausible data."""
+    a, b, c = feature_sizes(architecture)
+    branch = Scaler(np.resize([14.0, 0, 0, 0, 0], a), np.resize([4.0, 1e-3, 1e-3, 0.2, 0.2], a))
+    trunk = Scaler(np.full(b, WHERE), np.full(b, SPREAD))
+    if isinstance(architecture, MsDeepONet) and architecture.trunk != "temps":
+        trunk = Scaler(np.r_[trunk.mean[:-2], 0, 0], np.r_[trunk.std[:-2], 1e-3, 1e-3])
+    return Model(
+        architecture=architecture,
+        weights=architecture.draw_weights(np.random.default_rng(3)),
+        scalers=Scalers(branch=branch, trunk=trunk, target=Scaler(np.full(c, WHERE), np.full(c, SPREAD))),
+    )
+
+
+def draw_windows(horizon: int, n: int = 200) -> Windows:
+    """Random inputs, and targets that depend on them smoothly."""
+    rng = np.random.default_rng(n)
+    branch = rng.normal(0, 1, (n, horizon, 5)) * [4.0, 1e-3, 1e-3, 0.2, 0.2] + [14.0, 0, 0, 0, 0]
+    temps = rng.normal(WHERE, SPREAD, (n, 1 + horizon))
+    heat = np.cumsum(branch[:, :, 0] - 14.0, axis=1) * 5.0
+    target = 0.7 * temps[:, :1] + 0.3 * WHERE + heat + 200.0 * branch[:, :, 3] * branch[:, :, 4]
+    zeros = np.zeros(n, np.int64)
+    return Windows(
+        branch=branch,
+        temps=temps,
+        location=rng.normal(0, 1e-3, (n, 2)),
+        target=target,
+        episode=np.arange(n) % 10,
+        tick=np.arange(n),
+        excitation=zeros,
+        geometry=zeros,
+    )
+
+
+def inputs(windows: Windows) -> Window:
+    return windows.branch, windows.temps, windows.location
+
+
+def flatten(model: Model) -> FloatArray:
+    return np.concatenate([weight.ravel() for weight in model.weights.values()])
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def predict_by_torch(model: Model, window: Window) -> FloatArray:
+    """The network that is trained, in double precision, on the model's weights."""
+    from laserloop.surrogates.torch_train import make_network
+
+    flat = torch.from_numpy(flatten(model).astype(np.float64))
+    network = make_network(model.architecture, flat, torch.zeros_like(flat), len(window[0]))
+    scalers = model.scalers
+
+    def net(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+        x, y = scalers.branch.scale(x), scalers.trunk.scale(y)
+        with torch.no_grad():
+            return scalers.target.unscale(network.predict(torch.from_numpy(x), torch.from_numpy(y)).numpy())
+
+    return model.architecture.predict(net, *window).astype(np.float64)
+
+
+@every
+def test_numpy_and_pytorch_agree(architecture: Architecture) -> None:
+    model, window = draw_model(architecture), inputs(draw_windows(architecture.horizon))
+    np.testing.assert_allclose(model.predict(*window), predict_by_torch(model, window), rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", shipped_models())
+def test_numpy_and_pytorch_agree_on_shipped_models(name: str) -> None:
+    model = find_model(name)
+    window = inputs(draw_windows(model.architecture.horizon))
+    np.testing.assert_allclose(model.predict(*window), predict_by_torch(model, window), rtol=0, atol=1e-4)
+
+
+@every
+def test_the_compiled_predictor_agrees(architecture: Architecture) -> None:
+    model, window = draw_model(architecture), inputs(draw_windows(architecture.horizon, 20))
+    predict = make_predictor(model)
+    compiled = [predict(*one) for one in zip(*window, strict=True)]
+    np.testing.assert_allclose(compiled, model.predict(*window), rtol=0, atol=1e-6)
+
+
+@every
+def test_onnx_agrees(architecture: Architecture, tmp_path: Path) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    model, window = draw_model(architecture), inputs(draw_windows(architecture.horizon))
+    export_onnx(model, tmp_path / "model.onnx")
+    session = runtime.InferenceSession(str(tmp_path / "model.onnx"))
+    (predicted,) = session.run(None, dict(zip(("branch", "temps", "location"), window, strict=True)))
+    np.testing.assert_allclose(predicted, model.predict(*window), rtol=0, atol=1e-3)
+
+
+@every
+def test_a_saved_model_predicts_the_same_bits(architecture: Architecture, tmp_path: Path) -> None:
+    model, window = draw_model(architecture), inputs(draw_windows(architecture.horizon))
+    save_model(model, tmp_path)
+    loaded = load_model(tmp_path)
+    assert loaded.architecture == architecture
+    np.testing.assert_array_equal(loaded.predict(*window), model.predict(*window))
+
+
+@every
+def test_the_gradient_is_that_of_the_loss(architecture: Architecture) -> None:
+    from laserloop.surrogates.torch_train import make_network
+
+    model, windows = draw_model(architecture), draw_windows(architecture.horizon, 40)
+    x, y = architecture.select(*inputs(windows))
+    s = architecture.select_target(windows.target)
+    scalers = model.scalers
+    arrays = scalers.branch.scale(x), scalers.trunk.scale(y), scalers.target.scale(s)
+    x, y, s = (torch.from_numpy(np.ascontiguousarray(array)) for array in arrays)
+    flat = torch.from_numpy(flatten(model).astype(np.float64))
+    gradient = torch.zeros_like(flat)
+    with torch.no_grad():
+        network = make_network(architecture, flat, gradient, 40)
+        network.learn(x, y, s)
+        direction = torch.from_numpy(np.random.default_rng(0).normal(size=len(flat)))
+        slope = float(gradient @ direction)
+        losses = []
+        for step in (1e-6, -2e-6):
+            flat += step * direction
+            losses.append(float((network.predict(x, y) - s).square().mean()))
+    assert (losses[0] - losses[1]) / 2e-6 == pytest.approx(slope, rel=1e-4)
+
+
+QUICK = FitSettings(max_epochs=8, batch=32, learning_rate=1e-2)
+
+
+@every
+def test_training_learns(architecture: Architecture) -> None:
+    losses: list[list[float]] = []
+    model = fit(
+        draw_windows(architecture.horizon),
+        architecture,
+        QUICK,
+        report=lambda progress: losses.append(progress.validation_losses.copy()),
+    )
+    assert losses[-1][-1] < 0.8 * losses[-1][0]
+    assert model.provenance["metrics"]["validation_loss"] == min(losses[-1])
+
+
+class Killed(Exception):
+    """Stands for SIGKILL."""
+
+
+@every
+def test_an_interrupted_training_ends_with_the_weights_of_an_unbroken_one(
+    architecture: Architecture, tmp_path: Path
+) -> None:
+    def kill(progress: Progress) -> None:
+        if progress.epoch in (2, 3):
+            raise Killed
+
+    windows = draw_windows(architecture.horizon)
+    unbroken = fit(windows, architecture, QUICK)
+    for _ in range(2):
+        with pytest.raises(Killed):
+            fit(windows, architecture, QUICK, out=tmp_path, report=kill, keep_every=0)
+    resumed = fit(windows, architecture, QUICK, out=tmp_path, keep_every=0)
+    np.testing.assert_array_equal(flatten(resumed), flatten(unbroken))
+    np.testing.assert_array_equal(flatten(load_model(tmp_path)), flatten(unbroken))
+
+
+@every
+def test_another_seed_gives_another_network(architecture: Architecture) -> None:
+    one, other = (architecture.draw_weights(np.random.default_rng(seed)) for seed in (0, 1))
+    assert {name: w.shape for name, w in one.items()} == architecture.shapes()
+    assert not any(np.array_equal(one[name], other[name]) for name in one if name != "bias")
+
+
+@every
+def test_a_flat_vector_is_split_without_loss(architecture: Architecture) -> None:
+    weights = architecture.draw_weights(np.random.default_rng(0))
+    flat = np.concatenate([weight.ravel() for weight in weights.values()])
+    for name, weight in split_flat(architecture.shapes(), flat).items():
+        np.testing.assert_array_equal(weight, weights[name])
