@@ -164,3 +164,23 @@ def test_any_time_step_closes_its_heat_balance(scheme: Scheme, tick: float) -> N
         plate.advance(tick, (flux,) * len(scheme.stages))
     assert plate.stored() + plate.lost == pytest.approx(plate.absorbed, rel=1e-5)
     assert 300.0 < plate.surface_temperature().max() < 700.0
+
+
+def test_a_window_on_a_grid_of_thin_layers_does_not_lose_heat_below() -> None:
+    z = np.concatenate((np.arange(0, 5e-4, 5e-6), np.linspace(5e-4, 1e-3, 6)))
+    grid = Grid(x=np.linspace(-1e-3, 1e-3, 21), y=np.linspace(-1e-3, 1e-3, 21), z=z)
+    windowed, whole = make(grid, SDIRK2, 1e-4), make(grid, SDIRK2, 1e-4)
+    whole.start(np.full(grid.shape, 300.0))
+    flux = Beam(sigma=5e-5).flux(grid, 4.0, 0.0, 0.0)
+    for _ in range(25):
+        for plate in (windowed, whole):
+            plate.widen(-3e-4, 3e-4, -3e-4, 3e-4, 6e-5)
+            plate.advance(1.25e-4, (flux, flux))
+    difference = windowed.table.temperature_of(windowed.field()) - whole.table.temperature_of(whole.field())
+    assert np.abs(difference).max() < 1e-2
+
+
+def test_a_plate_must_start_with_a_cold_bottom() -> None:
+    plate = make(small_grid())
+    with pytest.raises(BadInput, match="deepest level"):
+        plate.start(np.full(plate.grid.shape, 400.0))

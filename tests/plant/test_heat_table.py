@@ -55,3 +55,17 @@ def test_constant_properties_give_straight_lines(k: float, rho: float, cp: float
 def test_there_is_no_plate_at_minus_five_kelvin() -> None:
     with pytest.raises(BadInput, match="ambient temperature must be positive"):
         tabulate(find_material("304"), -5.0)
+
+
+def test_heat_rises_with_theta_even_for_a_latent_heat_spread_over_ten_kelvin() -> None:
+    spike = Material.from_table(
+        T=[300.0, 995.0, 1000.0, 1005.0, 1400.0],
+        k=[15.0, 25.0, 25.0, 25.0, 30.0],
+        rho=[7900.0] * 5,
+        cp=[500.0, 600.0, 50000.0, 600.0, 650.0],
+        name="spike",
+        source="a test",
+    )
+    table = tabulate(spike, 300.0)
+    theta = np.linspace(0.0, table.theta_of(np.array([1400.0]))[0], 400_001)
+    assert np.all(np.diff(table.heat_of(theta)) > 0)

@@ -158,3 +158,74 @@ def test_the_same_run_twice_gives_the_same_bits(plant: Plant) -> None:
 def test_a_beam_that_falls_between_the_nodes_is_refused() -> None:
     with pytest.raises(BadInput, match="too narrow for a grid"):
         paper_settings(beam=Beam(sigma=1e-5))
+
+
+def test_switching_power_is_resolved_to_2_k() -> None:
+    ticks, finer = 24, 16
+    area = (-6e-4, 6e-4, -1e-4, 1e-4)
+    settings = graded_settings(plate=SMALL, region=area)
+    plant = Plant(settings)
+    truth = Plant(graded_settings(plate=SMALL, region=area, tick=settings.tick / finer))
+    worst = 0.0
+    for k in range(ticks):
+        power = 20.0 if (k // 3) % 2 == 0 else 2.0
+        start, end = spot(k)
+        peak = plant.step(power, spot(k)).peak.temperature
+        for n in range(finer):
+            part = start + np.array([[n / finer], [(n + 1) / finer]]) * (end - start)
+            exact = truth.step(power, part).peak.temperature
+        worst = max(worst, abs(peak - exact))
+    assert worst < 2.0
+
+
+def test_the_graded_plant_refuses_a_beam_outside_its_fine_region() -> None:
+    plant = Plant(graded_settings(plate=SMALL, region=AREA))
+    with pytest.raises(BadInput, match="where the grid is fine"):
+        plant.step(14.0, np.array([[6e-4, 0.0], [7e-4, 0.0]]))
+    plant.step(14.0, np.array([[5.7e-4, 0.0], [6e-4, 6e-4]]))  # its very edge is inside
+
+
+def test_a_snapshot_of_another_plant_is_refused_and_nothing_changes() -> None:
+    paper, other = Plant(small("paper")), Plant(paper_settings(plate=SMALL, material=find_material("316")))
+    paper.step(14.0, spot(0))
+    other.step(10.0, spot(0))
+    before = other.surface().temperature
+    with pytest.raises(BadInput, match="same grid, material and ambient"):
+        other.restore(paper.snapshot())
+    assert np.array_equal(other.surface().temperature, before)
+    twin = Plant(small("paper"))
+    assert np.array_equal(twin.restore(paper.snapshot()).temperature, paper.surface().temperature)
+
+
+def test_a_failed_tick_must_be_left_by_reset_or_restore() -> None:
+    plant = Plant(small("paper"))
+    start = plant.snapshot()
+    with pytest.raises(BadInput, match="did not close"):
+        plant.step(1e300, spot(0))
+    with pytest.raises(BadInput, match="reset the plant or restore"):
+        plant.step(10.0, spot(0))
+    plant.restore(start)
+    fresh = Plant(small("paper"))
+    again = plant.step(10.0, spot(0)).temperature
+    assert np.array_equal(again, fresh.step(10.0, spot(0)).temperature)
+
+
+def test_a_plant_used_again_after_reset_warns_again() -> None:
+    plant = Plant(paper_settings(plate=SMALL, ambient=280.0))
+    for _ in range(2):
+        plant.reset()
+        with pytest.warns(UserWarning, match="20 K below the range"):
+            plant.step(1.0, spot(0))
+
+
+@pytest.mark.parametrize("changes", [{"refine": -1.0}, {"refine": 0.0}, {"plate": (1e-2, 1e-2, -1.0)}])
+def test_impossible_grids_are_refused_at_once(changes: dict[str, float]) -> None:
+    with pytest.raises(BadInput, match="positive"):
+        graded_settings(**changes)
+
+
+def test_settings_and_surfaces_can_be_hashed_and_compared() -> None:
+    settings = small("paper")
+    assert settings == settings  # noqa: PLR0124
+    assert settings != small("paper")
+    assert len({settings, settings}) == 1

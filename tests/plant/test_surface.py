@@ -120,3 +120,12 @@ def test_the_hottest_node_is_reported_with_its_own_coordinates() -> None:
     temperature[2, 1] = 400.0
     node = Surface(np.arange(4.0), np.arange(10.0, 13.0), temperature, 0.0).node
     assert (node.temperature, node.x, node.y) == (400.0, 1.0, 12.0)
+
+
+def test_the_peak_never_leaves_the_nodes_it_was_found_with() -> None:
+    """Uneven spacing, thirty to one: the interpolant beyond its nodes would say anything."""
+    x = np.linspace(-1e-3, 1e-3, 41)
+    y = np.concatenate((np.linspace(-1e-3, 1e-3, 41), 1e-3 + 4e-4 * np.arange(1, 8)))
+    bump = 300.0 + 600.0 * np.exp(-0.5 * (x[None, :] ** 2 + (y[:, None] - 1.29e-3) ** 2) / 1e-8)
+    surface = Surface(x, y, bump, 0.0)
+    assert surface.node.temperature <= surface.peak.temperature < 1000.0

@@ -116,7 +116,7 @@ class Camera:
         if sensor is None or not sensor.fits(surface):
             self._sensor = sensor = Sensor(surface.x, surface.y, self.settings.pixel)
             self.reset()
-        elif self._images and surface.time < self._images[-1].time:
+        elif self._images and surface.time <= self._images[-1].time:
             self.reset()
         self._frames.append(sensor.read(surface))
         self._images.append(self._develop(sensor, surface.time))

@@ -44,7 +44,7 @@ BACKWARD_EULER = Scheme("backward Euler", 1.0)  # first order
 SDIRK2 = Scheme("SDIRK2", 1.0 - 0.5**0.5)  # second order, L-stable (Alexander 1977)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Source:
     """Separable surface flux (x) ⊗ (y), W/m², and an optional heat source per volume, W/m³ (z, y, x)."""
 
@@ -53,9 +53,12 @@ class Source:
     volume: FloatArray | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class State:
-    """All that is needed to go on from here; fields cover the window only."""
+    """All that is needed to go on from here; fields cover the window only.
+
+    The memory of its fields is used again when the state is dropped: keep the state, not its fields.
+    """
 
     window: Box
     fields: tuple[FloatArray, ...]
@@ -102,12 +105,15 @@ class Conduction:
 
     def start(self, temperature: FloatArray) -> None:
         """Begin anew from a temperature field (z, y, x), K, whose deepest level is at ambient temperature."""
+        if np.any(np.abs(temperature[-1] - self.table.ambient) > 1e-6):
+            raise BadInput(f"the deepest level must be at the ambient temperature of {self.table.ambient} K")
         self.reset()
         theta = self.table.theta_of(temperature)
         for field in (self.theta, self._previous, self._older):
             field[:] = self.board.pack(theta)
         self.heat[:] = self.board.pack(self.table.heat_of(theta))
         self._set_window(self.board.whole)
+        self.absorbed = self.stored()
 
     def widen(self, x_low: float, x_high: float, y_low: float, y_high: float, depth: float) -> None:
         """Let the window cover this part of the plate, m."""
@@ -122,10 +128,7 @@ class Conduction:
         gamma = self.scheme.gamma
         links = self._links_for(step * gamma)
         self.corrections = 0
-        if links.margin > GROWTH:  # a long step carries heat beyond any window that grows node by node
-            row0, row1, col0, col1, depth = self.window
-            reach = int(links.margin)
-            self._open((row0 - reach, row1 + reach, col0 - reach, col1 + reach, depth + reach))
+        self._make_room(links)
         base, after = self.heat, self._other
         older, previous, now, stage = self._older, self._previous, self.theta, self._spare
         history = (older, previous, now)
@@ -138,6 +141,8 @@ class Conduction:
                 older, stage = stage, older
             self._solve(stage, base, after, source, links)
             self._keep_books(stage, source, weight * step)
+            residual, line = self._work[0], self._work[4]
+            kernels.polish(stage, residual, links.gain, self._strides, self._patch, line)
         self.theta, self._previous, self._older, self._spare = stage, now, previous, older
         self.heat, self._other = after, base
         self._grow()
@@ -223,13 +228,13 @@ class Conduction:
             flux,
             self._heat_table,
             links.stiffness * self._tolerance,
-            (links.overrelaxation, links.sweeps, links.margin, links.gain),
+            (links.overrelaxation, links.sweeps, *links.margins),
             CORRECTIONS,
         )
         if corrections < 0:
             raise BadInput(
-                f"the heat balance did not close in {CORRECTIONS} corrections: "
-                "check that power, material and time step are plausible"
+                f"the heat balance did not close in {CORRECTIONS} corrections: check that power, time step, "
+                "tolerance and the material's table are plausible"
             )
         self.corrections += corrections
 
@@ -274,6 +279,23 @@ class Conduction:
     def _set_window(self, window: Box) -> None:
         self.window = window
         self._patch = self.board.patch(window)  # the same for the kernels
+
+    def _make_room(self, links: Links) -> None:
+        """A long step on a fine grid carries heat beyond any window that grows by a few nodes."""
+        row0, row1, col0, col1, depth = self.window
+        wider = int(links.margins[0]) if links.margins[0] > GROWTH else 0
+        deeper = self._levels_within(links.reach)
+        if deeper > GROWTH:
+            warm = self.board.part(self.heat, (row0, row1, col0, col1, depth))[:, :, -1 - deeper :]
+            deeper *= bool(np.any(np.abs(warm) > self._edge)) or wider > 0
+        else:
+            deeper = wider
+        self._open((row0 - wider, row1 + wider, col0 - wider, col1 + wider, depth + deeper))
+
+    def _levels_within(self, reach: float) -> int:
+        """How many levels lie within `reach` above the bottom of the window."""
+        bottom = self.window[4] - 1
+        return bottom - int(np.searchsorted(self.grid.z[: bottom + 1], self.grid.z[bottom] - reach))
 
     def _open(self, box: Box) -> None:
         """Make this the window; the mirrored layer around the old one goes back to ambient."""

@@ -13,8 +13,10 @@ from laserloop.bad_input import BadInput
 
 FloatArray = NDArray[np.float64]
 
+MOST_NODES = 20_000  # along an axis
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Grid:
     """Nodes of a tensor-product finite-volume grid, m; the outermost nodes lie on the plate's faces."""
 
@@ -24,10 +26,13 @@ class Grid:
     widths: tuple[FloatArray, FloatArray, FloatArray] = field(init=False)  # of control volumes: z, y, x
 
     def __post_init__(self) -> None:
-        for name, nodes in (("x", self.x), ("y", self.y), ("z", self.z)):
-            if nodes.ndim != 1 or len(nodes) < 3 or not np.all(np.diff(nodes) > 0):
-                raise BadInput(f"grid axis {name} needs at least 3 increasing nodes, got {nodes!r}")
+        for name in ("x", "y", "z"):
+            nodes = np.array(getattr(self, name), dtype=np.float64)  # a copy: nobody changes it from outside
+            rising = nodes.ndim == 1 and len(nodes) >= 3 and np.all(np.diff(nodes) > 0)
+            if not (rising and np.all(np.isfinite(nodes))):
+                raise BadInput(f"grid axis {name} needs at least 3 finite, increasing nodes, got {nodes!r}")
             nodes.setflags(write=False)
+            object.__setattr__(self, name, nodes)
         if self.z[0] != 0.0:
             raise BadInput(f"the first node of z must be the surface at depth 0, got {self.z[0]}")
         object.__setattr__(self, "widths", tuple(_control_widths(axis) for axis in (self.z, self.y, self.x)))
@@ -74,6 +79,12 @@ def graded_grid(
     `region` is (x_min, x_max, y_min, y_max) of the refined part of the surface, m. In depth the spacing
     grows slowly through the layer that carries the gradient, 25 first spacings, and fast below it.
     """
+    if not all(np.isfinite(length) and length > 0 for length in (*plate, fine, first_depth)):
+        raise BadInput(
+            f"plate and spacings must be positive lengths in m, got {plate}, {fine}, {first_depth}"
+        )
+    if max(*plate[:2]) / fine > MOST_NODES or plate[2] / first_depth > 1e6:
+        raise BadInput(f"a spacing of {fine:g} m and {first_depth:g} m is too fine for a plate of {plate} m")
     half_x, half_y = plate[0] / 2, plate[1] / 2
     if not (-half_x <= region[0] < region[1] <= half_x and -half_y <= region[2] < region[3] <= half_y):
         raise BadInput(f"the refined region {region} m must lie on the plate of {plate} m")
@@ -81,7 +92,7 @@ def graded_grid(
     return Grid(
         x=_refined_axis(half_x, region[0], region[1], fine),
         y=_refined_axis(half_y, region[2], region[3], fine),
-        z=np.concatenate(([0.0], np.cumsum(depth))),
+        z=np.concatenate(([0.0], np.cumsum(depth)[:-1], [plate[2]])),
     )
 
 
@@ -99,7 +110,9 @@ def _refined_axis(half: float, low: float, high: float, fine: float) -> FloatArr
         _stretched(length, 1.3 * fine, slow=1.3, until=length, fast=1.3, coarsest=8 * fine)
         for length in (low + half, half - high)
     )
-    return np.concatenate((low - np.cumsum(left)[::-1], middle, high + np.cumsum(right)))
+    nodes = np.concatenate((low - np.cumsum(left)[::-1], middle, high + np.cumsum(right)))
+    nodes[[0, -1]] = -half, half  # exactly
+    return nodes
 
 
 def _stretched(

@@ -17,10 +17,10 @@ from laserloop.plant.material import Material
 
 FloatArray = NDArray[np.float64]
 
-CELLS = 2048  # 304 steel: H(θ) and T(θ) exact to 1e-9 K (tests/plant/test_heat_table.py)
+CELLS = 2048  # 304 steel: H(θ) and T(θ) exact to 3e-7 K (tests/plant/test_heat_table.py)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class HeatTable:
     """Quadratic pieces; piece j+1 serves θ from low + j·step to low + (j+1)·step; the ends are linear."""
 
@@ -103,7 +103,9 @@ def tabulate(material: Material, ambient: float, cells: int = CELLS) -> HeatTabl
 
 def _quadratics(value: FloatArray, slope: FloatArray) -> FloatArray:
     """Pieces with exact ends and exact first slope; a linear one before the first and after the last."""
-    inner = np.stack((value[:-1], slope[:-1], np.diff(value) - slope[:-1]), axis=1)
+    rise, first = np.diff(value), slope[:-1].copy()
+    first = np.where(first < 2.0 * rise, first, rise)  # a piece that would bend over becomes a straight line
+    inner = np.stack((value[:-1], first, rise - first), axis=1)
     before = (value[0], slope[0], 0.0)
     after = (value[-1], slope[-1], 0.0)
     return np.vstack((before, inner, after))

@@ -283,10 +283,11 @@ def mirror_edges(theta, strides, window):
 
 
 @njit(cache=True, error_model="numpy")
-def widen(found, window, margin, patch):
-    """Fill `patch` with all nodes within `margin` of the `found` ones, inside the window; returns its rows.
+def widen(found, window, margin, deeper, patch):
+    """Fill `patch` with all nodes near the `found` ones, inside the window; returns its rows.
 
-    `found` and `patch` are (first, last, deep) of each row; deep = 0 means that a row has none.
+    Near is `margin` rows or columns and `deeper` levels. `found` and `patch` are (first, last, deep) of each
+    row; deep = 0 means that a row has none.
     """
     row0, row1, window_first, window_last, window_deep = window
     from_first, from_last, from_deep = found
@@ -302,7 +303,7 @@ def widen(found, window, margin, patch):
                 first[row] = wanted if deep[row] == U(0) else min(first[row], wanted)
                 until = min(window_last[row], from_last[other] + columns)
                 last[row] = until if deep[row] == U(0) else max(last[row], until)
-                deep[row] = max(deep[row], min(window_deep[row], from_deep[other] + margin))
+                deep[row] = max(deep[row], min(window_deep[row], from_deep[other] + deeper))
         if deep[row] > U(0):
             low, high = min(low, row), row + U(1)
     return low, high
@@ -319,7 +320,7 @@ def solve_stage(
     `rough` are the links in float32. Returns −1 when `cap` corrections did not suffice.
     """
     residual, slope, inverse, delta, line, scratch, busy, spans, wider = work
-    overrelaxation, sweeps, margin, gain = relaxation
+    overrelaxation, sweeps, margin, deeper = relaxation
     low, high, first, last, deep = window
     for correction in range(cap + 1):
         mirror_edges(theta, strides, window)
@@ -327,15 +328,14 @@ def solve_stage(
         balance(
             theta, base, heat, residual, slope, strides, patch, links, source, table, tolerance, scratch, busy
         )
-        low, high = widen(busy, window, margin, spans)
+        low, high = widen(busy, window, margin, deeper, spans)
         if low >= high:
-            polish(theta, residual, gain, strides, window, line)
             return correction
         patch = (low, high, spans[0], spans[1], spans[2])
         factor(inverse, slope, strides, patch, rough)
         relax(delta, residual, inverse, strides, patch, rough, overrelaxation, sweeps, line)
         correct(theta, delta, strides, patch)
         busy[2][:] = U(0)
-        low, high = widen(spans, window, U(1), wider)  # what the correction has touched
+        low, high = widen(spans, window, U(1), U(1), wider)  # what the correction has touched
         first, last, deep = wider
     return -1

@@ -25,7 +25,8 @@ class Links:
     rough: tuple[NDArray[np.float32], ...]  # the same
     overrelaxation: np.float32
     sweeps: int  # of over-relaxation per Newton correction
-    margin: np.uintp  # nodes around an open balance that are corrected with it
+    margins: tuple[np.uintp, ...]  # nodes around an open balance corrected with it: sideways, downwards
+    reach: float  # m, that heat may go in the step
     gain: tuple[NDArray[np.float32], ...]  # of kernels.polish
     stiffness: FloatArray  # (depth) J/m³ of imbalance per K that the node still has to move
 
@@ -40,15 +41,18 @@ def make_links(grid: Grid, board: Checkerboard, tau: float, table: HeatTable) ->
     # Young's optimum 2/(1 + √(1−ρ²)); ρ is the contraction of the Jacobi iteration by depth columns.
     sideways = float((west + east).max() + (south + north).max())
     softest, stiffest = table.slopes
-    rho = sideways / (sideways + softest)
+    rho = np.clip(sideways / (sideways + softest), 1e-6, 1.0 - 1e-12)
     overrelaxation = 2.0 / (1.0 + np.sqrt(1.0 - rho**2))
     sweeps = int(np.ceil(np.log(GAINED) / np.log(overrelaxation - 1.0)))
     gain = _make_gain(stiffest + sideways + up + down, up, down)
     stiffness = table.ambient_capacity * (1.0 + (sideways + up + down) / stiffest)
-    spread = np.sqrt(tau / softest) / min(np.diff(grid.x).min(), np.diff(grid.y).min())
-    margin = np.uintp(max(3, np.ceil(FORGOTTEN * spread)))
+    reach = FORGOTTEN * float(np.sqrt(tau / softest))
+    finest = min(np.diff(grid.x).min(), np.diff(grid.y).min())
+    margins = tuple(np.uintp(max(3, np.ceil(reach / gap))) for gap in (finest, np.diff(grid.z).min()))
     rough = tuple(link.astype(np.float32) for link in exact)
-    return Links(tau, exact, rough, np.float32(overrelaxation), max(2, sweeps), margin, gain, stiffness)
+    return Links(
+        tau, exact, rough, np.float32(overrelaxation), max(2, sweeps), margins, reach, gain, stiffness
+    )
 
 
 def _make_gain(diagonal: FloatArray, up: FloatArray, down: FloatArray) -> tuple[NDArray[np.float32], ...]:

@@ -2,7 +2,8 @@
 
 import warnings
 from dataclasses import dataclass, field
-from math import isfinite
+from hashlib import blake2b
+from math import ceil, isfinite
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,20 @@ from laserloop.bad_input import BadInput
 from laserloop.plant.beam import REACH, Beam
 from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source, State
 from laserloop.plant.grid import Grid, graded_grid, uniform_grid
-from laserloop.plant.heat_table import tabulate
+from laserloop.plant.heat_table import HeatTable, tabulate
 from laserloop.plant.material import Material
 from laserloop.plant.material_file import find_material
 from laserloop.plant.surface import Hottest, Surface
 
 FloatArray = NDArray[np.float64]
 
-STRIDE = 0.4  # beam widths moved per step at most; error at constant speed 0.5 K of 600 (docs/results)
+STRIDE = 0.4  # beam widths moved per step at most; costs 0.5 K of 600 at constant power
 PLATE = (15e-3, 10e-3, 2e-3)  # m
+JUMPS = (0.01, 0.25)  # changes of power, as a share of it, that each take one substep more
 SCAN_AREA = (-1.5e-3, 1.5e-3, -1.5e-3, 1.5e-3)  # m: x_min, x_max, y_min, y_max
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlantSettings:
     """Everything that defines a plant."""
 
@@ -35,6 +37,9 @@ class PlantSettings:
     subgrid: bool  # is T_max the peak between the nodes, or the hottest node (the paper)?
     beam: Beam = field(default_factory=Beam)
     material: Material = field(default_factory=lambda: find_material("304"))
+    region: tuple[float, float, float, float] | None = (
+        None  # m: where the grid is made for the beam, if not all
+    )
     ambient: float = 300.0  # K, initial temperature and that of the bottom
     tick: float = 1.25e-4  # s
     tolerance: float = 1e-4  # K, of each node's heat balance; smaller is slower
@@ -82,8 +87,9 @@ def graded_settings(
     """
     beam = beam or Beam()
     material = material or find_material("304")
-    if not (np.isfinite(speed) and speed > 0):
-        raise BadInput(f"scan speed must be a positive number of m/s, got {speed}")
+    for what, value in (("scan speed", speed), ("refine", refine)):
+        if not (np.isfinite(value) and value > 0):
+            raise BadInput(f"{what} must be a positive number, got {value}")
     margin = 3.0 * beam.sigma
     half_x, half_y = plate[0] / 2, plate[1] / 2
     refined = (
@@ -102,6 +108,7 @@ def graded_settings(
         subgrid=True,
         beam=beam,
         material=material,
+        region=region,
         **changes,
     )
 
@@ -113,12 +120,15 @@ def _diffusivity(material: Material) -> float:
     return float(k / (rho * cp))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
     """A plant's state at one moment, to come back to."""
 
     state: State
     time: float
+    power: float
+    pace: int
+    identity: str  # of the grid and the material it belongs to
 
 
 class Plant:
@@ -134,29 +144,39 @@ class Plant:
             tolerance=settings.tolerance,
             edge=settings.edge,
         )
-        self._half = settings.grid.plate[0] / 2, settings.grid.plate[1] / 2
-        self._warned = False
+        self._identity = _identify(settings.grid, self.table)
+        self._warned: set[str] = set()
+        self._power = 0.0  # W, of the latest tick
+        self._pace = 1  # its substeps
+        self._failed = False
         self.time = 0.0  # s
 
     def reset(self) -> Surface:
         """The whole plate back to ambient temperature."""
         self._conduction.reset()
-        self.time = 0.0
+        self._warned.clear()
+        self.time = self._power = 0.0
+        self._pace, self._failed = 1, False
         return self.surface()
 
     def step(self, power: float, spot: FloatArray) -> Surface:
         """One tick at constant power, W, the beam going from spot[0] to spot[1], m."""
+        if self._failed:
+            raise BadInput("the last tick failed half done: reset the plant or restore a snapshot first")
         spot = np.asarray(spot, dtype=float)
         self._check(power, spot)
         s = self.settings
         reach = REACH * s.beam.sigma
         low, high = spot.min(axis=0) - reach, spot.max(axis=0) + reach
         self._conduction.widen(low[0], high[0], low[1], high[1], reach / 2)
-        substeps = self._substeps(spot)
+        substeps = self._substeps(power, spot)
+        self._failed = True  # until the tick is done
         for n in range(substeps):
             self._conduction.advance(
                 s.tick / substeps, self._sources(power, spot, n / substeps, 1 / substeps)
             )
+        self._failed = False
+        self._power, self._pace = power, substeps
         self.time += s.tick
         surface = self.surface()
         self._watch_range(surface)
@@ -177,12 +197,15 @@ class Plant:
 
     def snapshot(self) -> Snapshot:
         """A copy of the state, to plan on and come back to."""
-        return Snapshot(self._conduction.save(), self.time)
+        return Snapshot(self._conduction.save(), self.time, self._power, self._pace, self._identity)
 
     def restore(self, snapshot: Snapshot) -> Surface:
-        """Back to a snapshot of this plant."""
+        """Back to a snapshot of this plant, or of one with the same grid and material."""
+        if snapshot.identity != self._identity:
+            raise BadInput("a snapshot must come from a plant with the same grid, material and ambient")
         self._conduction.load(snapshot.state)
-        self.time = snapshot.time
+        self.time, self._power, self._pace = snapshot.time, snapshot.power, snapshot.pace
+        self._failed = False
         return self.surface()
 
     @property
@@ -191,11 +214,18 @@ class Plant:
         c = self._conduction
         return {"absorbed": c.absorbed, "lost": c.lost, "stored": c.stored()}
 
-    def _substeps(self, spot: FloatArray) -> int:
-        """As many as keep the beam from moving more than 0.4 of its width in one step."""
+    def _substeps(self, power: float, spot: FloatArray) -> int:
+        """As many as keep the beam from moving more than 0.4 of its width in one.
+
+        More when the power jumps, and then one fewer each tick: 20 W after 2 W costs 26 K in one step, and
+        1.3 K so (test_switching_power_is_resolved_to_2_k).
+        """
         if not self.settings.continuous:
             return 1
-        return max(1, int(np.ceil(np.hypot(*(spot[1] - spot[0])) / (STRIDE * self.settings.beam.sigma))))
+        hop = float(np.hypot(*(spot[1] - spot[0]))) / (STRIDE * self.settings.beam.sigma)
+        jump = abs(power - self._power)
+        after_jump = 1 + sum(jump > share * max(power, self._power) for share in JUMPS)
+        return max(after_jump, ceil(hop - 1e-9), self._pace - 1)
 
     def _sources(self, power: float, spot: FloatArray, start: float, share: float) -> tuple[Source, ...]:
         """The flux at each stage of a step that covers `share` of the tick from `start` on."""
@@ -208,13 +238,46 @@ class Plant:
             raise BadInput(f"laser power must be a finite number ≥ 0 W, got {power}")
         if spot.shape != (2, 2) or not all(map(isfinite, spot.flat)):
             raise BadInput(f"a spot is two finite points (x, y) in m, got {spot.tolist()}")
-        half_x, half_y = self._half
-        if not all(abs(x) <= half_x and abs(y) <= half_y for x, y in spot.tolist()):
-            raise BadInput(f"the beam must stay on the plate of ±{half_x} × ±{half_y} m, got {spot.tolist()}")
+        x, y = self.settings.grid.x, self.settings.grid.y
+        self._check_inside(spot, (x[0], x[-1], y[0], y[-1]), "the beam must stay on the plate of")
+        if self.settings.region is not None:
+            rule = "the beam must stay where the grid is fine (give graded_settings a larger region):"
+            self._check_inside(spot, self.settings.region, rule)
+
+    @staticmethod
+    def _check_inside(spot: FloatArray, box: tuple[float, float, float, float], rule: str) -> None:
+        x_low, x_high, y_low, y_high = box
+        slack = 1e-9  # m
+        for x, y in spot.tolist():
+            if not (x_low - slack <= x <= x_high + slack and y_low - slack <= y <= y_high + slack):
+                raise BadInput(
+                    f"{rule} x {x_low:g} to {x_high:g} and y {y_low:g} to {y_high:g} m, got ({x:g}, {y:g})"
+                )
 
     def _watch_range(self, surface: Surface) -> None:
-        if not self._warned:
-            complaint = self.settings.material.outside(self.settings.ambient, surface.node.temperature)
-            if complaint is not None:
-                self._warned = True
+        """Say once per run and side that the material's range was left."""
+        material = self.settings.material
+        low, high = material.valid
+        complaints = {
+            "above": material.outside(low, surface.node.temperature),
+            "below": material.outside(self.settings.ambient, high),
+        }
+        for side, complaint in complaints.items():
+            if complaint is not None and side not in self._warned:
+                self._warned.add(side)
                 warnings.warn(complaint, stacklevel=3)
+
+
+def _identify(grid: Grid, table: HeatTable) -> str:
+    """A name for what a state's numbers mean."""
+    digest = blake2b(digest_size=16)
+    for array in (
+        grid.x,
+        grid.y,
+        grid.z,
+        table.heat,
+        table.temperature,
+        np.array([table.ambient, table.low]),
+    ):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

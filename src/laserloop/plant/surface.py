@@ -21,7 +21,7 @@ class Hottest:
     y: float  # m
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Surface:
     """Temperatures (y, x) in K on the grid lines x and y, m, at a time, s."""
 
@@ -55,7 +55,7 @@ def find_peak(x, y, temperature, row, col):  # type: ignore[no-untyped-def]
     values = temperature[first_row : first_row + size, first_col : first_col + size]
     reach_x = max(x[min(col + 1, x.size - 1)] - x[col], x[col] - x[max(col - 1, 0)])
     reach_y = max(y[min(row + 1, y.size - 1)] - y[row], y[row] - y[max(row - 1, 0)])
-    reach_x = reach_y = 2.0 * max(reach_x, reach_y)  # on a slanted ridge the hottest node is not the nearest
+    reach_x, reach_y = 2.0 * reach_x, 2.0 * reach_y  # on a slanted ridge the hottest node is not the nearest
     basis_x, basis_y = np.empty((3, size)), np.empty((3, size))
     best = (temperature[row, col], x[col], y[row])
     px, py = x[col], y[row]
@@ -75,8 +75,8 @@ def find_peak(x, y, temperature, row, col):  # type: ignore[no-untyped-def]
             break
         move_x = -(d[2, 0] * d[0, 1] - d[1, 1] * d[1, 0]) / determinant
         move_y = -(d[0, 2] * d[1, 0] - d[1, 1] * d[0, 1]) / determinant
-        next_x = min(max(px + move_x, x[col] - reach_x, x[0]), x[col] + reach_x, x[-1])
-        next_y = min(max(py + move_y, y[row] - reach_y, y[0]), y[row] + reach_y, y[-1])
+        next_x = min(max(px + move_x, x[col] - reach_x, xs[0]), x[col] + reach_x, xs[-1])
+        next_y = min(max(py + move_y, y[row] - reach_y, ys[0]), y[row] + reach_y, ys[-1])
         if abs(next_x - px) + abs(next_y - py) < 1e-9 * (reach_x + reach_y):
             break
         px, py = next_x, next_y
