@@ -1,6 +1,7 @@
 """The plant: two configurations behind one interface, checked at the door."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -219,7 +220,7 @@ def test_a_plant_used_again_after_reset_warns_again() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"refine": -1.0}, {"refine": 0.0}, {"plate": (1e-2, 1e-2, -1.0)}])
-def test_impossible_grids_are_refused_at_once(changes: dict[str, float]) -> None:
+def test_impossible_grids_are_refused_at_once(changes: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="positive"):
         graded_settings(**changes)
 
