@@ -13,10 +13,11 @@ DOORS: dict[str, set[str]] = {
     "__init__": {"bad_input", "episode", "excitation", "paths", "plant"},
     "__main__": {"cli"},
     "bad_input": set(),
-    "bench": {"bad_input", "paths", "plant", "surrogates"},
+    "bench": {"bad_input", "dataset", "paths", "plant", "surrogates"},
     "cli": {
         "bad_input",
         "bench",
+        "control_verbs",
         "episode",
         "learning_verbs",
         "options",
@@ -24,6 +25,11 @@ DOORS: dict[str, set[str]] = {
         "paths",
         "plant",
         "report",
+    },
+    "control": {"bad_input", "plant", "surrogates"},
+    "control_verbs": {
+        *("bad_input", "control", "loop", "options", "output"),
+        *("paths", "plant", "report", "study", "surrogates"),
     },
     "dataset": {"bad_input", "episode", "excitation", "paths", "plant"},
     "episode": {"bad_input", "paths", "plant"},
@@ -41,12 +47,15 @@ DOORS: dict[str, set[str]] = {
             "surrogates",
         ),
     },
+    "loop": {"bad_input", "control", "paths", "plant", "surrogates"},
     "options": {"bad_input", "episode", "excitation", "paths", "plant"},
     "output": {"bad_input", "options", "report"},
     "paths": {"bad_input"},
     "plant": {"bad_input"},
     "report": {"bad_input", "episode"},
-    "study": {"bad_input", "dataset", "episode", "excitation", "paths", "surrogates"},
+    "study": {
+        *("bad_input", "control", "dataset", "episode", "excitation", "loop", "paths", "plant", "surrogates"),
+    },
     "surrogates": {"bad_input", "dataset"},
 }
 
@@ -89,3 +98,10 @@ def test_the_core_starts_without_pytorch() -> None:
     names = ["laserloop", "laserloop.cli", *(f"laserloop.surrogates.{name}" for name in sorted(modules))]
     code = f"import sys, {', '.join(names)}; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_controller_sees_of_the_plant_only_the_camera() -> None:
+    for file in (HOUSE / "control").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("laserloop.plant"):
+                assert node.module == "laserloop.plant.camera", f"{file.name} imports {node.module}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
 from laserloop.bad_input import BadInput
+from laserloop.control_verbs import calibrate, control
 from laserloop.learning_verbs import bench_train, ensemble, evaluate, train
 from laserloop.options import PathOptions, PlantOptions, PowerOptions, take_file, take_number
 from laserloop.output import Json, check_output, publish, writing
@@ -41,7 +42,7 @@ For example:
 )
 bench = App(name="bench", help="Measure speed on this machine.")
 app.command(bench)
-for verb in (ensemble, train, evaluate):
+for verb in (ensemble, train, evaluate, calibrate, control):
     app.command(verb)
 bench.command(bench_train, name="train")
 

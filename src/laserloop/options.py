@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 
@@ -160,17 +160,18 @@ class PlantOptions:
         ),
     ] = (15.0, 10.0, 2.0)
 
+    def describe(self) -> dict[str, Any]:
+        """All but the plant's name, SI, as `make_plant` takes it."""
+        return {
+            "material": self.material,
+            "ambient": self.ambient_k,
+            "sigma": self.sigma_um / 1e6,
+            "absorptivity": self.absorptivity,
+            "plate": tuple(side / 1e3 for side in self.plate_mm),
+        }
+
     def make(self, path: "ScanPath") -> "Plant":
         """The plant for a path."""
         from laserloop.episode import make_plant
 
-        x, y, z = (side / 1e3 for side in self.plate_mm)
-        return make_plant(
-            self.plant,
-            path,
-            material=self.material,
-            ambient=self.ambient_k,
-            sigma=self.sigma_um / 1e6,
-            absorptivity=self.absorptivity,
-            plate=(x, y, z),
-        )
+        return make_plant(self.plant, path, **self.describe())

@@ -1,6 +1,5 @@
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
@@ -8,35 +7,15 @@ from laserloop.bad_input import BadInput
 from laserloop.episode import Episode
 from laserloop.report.page import render_page
 
-VOID = {"meta", "br", "hr", "img", "link", "input"}
-
 
 @pytest.fixture(scope="module")
 def page(paper: Episode, graded: Episode) -> str:
     return render_page([paper, graded], command="laserloop demo --out <here>")
 
 
-def test_the_page_needs_nothing_from_elsewhere(page: str) -> None:
-    text = re.sub(r"base64,[^\"]*", "", page)
-    assert not re.search(r"https?:|//|@import|url\([^#]|<script|<link|<iframe", text)
-    assert all(target.startswith(("#", "data:")) for target in re.findall(r'(?:href|src)="([^"]*)"', page))
-
-
 def test_three_figures_of_each_episode_are_embedded(page: str) -> None:
     assert page.count("<svg") == page.count("</svg>") == 6
     assert len(re.findall(r'<svg role="img" aria-label="[^"]+ plant"', page)) == 6
-
-
-def test_no_two_things_on_the_page_share_a_name(page: str) -> None:
-    names = re.findall(r'\bid="([^"]*)"', page)
-    assert len(names) == len(set(names))
-    assert set(re.findall(r'(?:url\(|href=")#([^")]+)', page)) <= set(names)
-
-
-def test_the_ink_of_the_figures_follows_the_page(page: str) -> None:
-    assert "currentColor" in page
-    assert "prefers-color-scheme: dark" in page
-    assert "#1f2933" not in page[page.index("<svg") :]
 
 
 def test_the_table_shows_the_numbers_of_the_episodes(page: str, paper: Episode, graded: Episode) -> None:
@@ -66,21 +45,6 @@ def test_a_hostile_path_name_stays_text(paper: Episode) -> None:
     page = render_page([replace(paper, path="<b>$x_{$&.csv")], command="")
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
-
-
-def test_every_tag_is_closed(page: str) -> None:
-    stack: list[str] = []
-
-    class Reader(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: object) -> None:
-            if tag not in VOID:
-                stack.append(tag)
-
-        def handle_endtag(self, tag: str) -> None:
-            assert stack.pop() == tag
-
-    Reader().feed(page)
-    assert stack == []
 
 
 def test_a_page_about_nothing_is_refused() -> None:

@@ -10,7 +10,7 @@ from laserloop.dataset.windows import cut_episode
 from laserloop.excitation import Excitation
 from laserloop.study import Trajectories, evaluate
 from laserloop.study.published import TABLE_1
-from laserloop.study.table_1 import figures_of, format_table_1
+from laserloop.study.table_1 import figures_of, format_table_1, measure_excitations
 from laserloop.surrogates import Model, MsDeepONet
 from laserloop.surrogates.fit import standardise
 from laserloop.surrogates.model import Scalers
@@ -89,3 +89,12 @@ def test_a_file_with_a_short_path_is_scored_over_its_length(model: Model, tmp_pa
         realisations=1,
     )
     assert set(scores["rmse_k"]) == {"persistent"}
+
+
+def test_persistent_power_changes_least_from_tick_to_tick(tmp_path: Path) -> None:
+    found = {row["excitation"]: row for row in measure_excitations(tmp_path, ticks=100)}
+    assert set(found) == {"persistent", "hf-random", "bang-bang"}
+    assert found["hf-random"]["power_change_w"] == pytest.approx(20 / 3, rel=0.1)  # of uniform draws
+    assert found["bang-bang"]["power_change_w"] == pytest.approx(0.3 * 20, rel=0.2)  # of 30 % switches
+    assert found["persistent"]["power_change_w"] < 1.0
+    assert found["persistent"]["t_max_std_k"] > found["hf-random"]["t_max_std_k"]  # the plate averages

@@ -1,35 +1,47 @@
 """The training loop against the core's matrix-product peak and against a stock PyTorch loop."""
 
+import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from laserloop.bad_input import BadInput
+from laserloop.dataset.windows import Windows
 from laserloop.surrogates import FitSettings, MsDeepONet
-from laserloop.surrogates.fit import need_torch
+from laserloop.surrogates.fit import fit, need_torch
 
 PEAK_SIZE = 1024  # rows of the square product whose speed counts as the peak
 PEAK_PRODUCTS = 4  # in a row
+PAPER_WINDOWS = 320 * 395  # of an ensemble
 
 Progress = Callable[[int, int], None]
 
 
 def run_train_bench(
-    *, windows: int = 20_480, rounds: int = 5, threads: int = 1, progress: Progress | None = None
+    *,
+    windows: int = 20_480,
+    rounds: int = 5,
+    threads: int = 1,
+    memory_windows: int = PAPER_WINDOWS,
+    progress: Progress | None = None,
 ) -> dict[str, float | int]:
     """Measure epochs over random windows, `rounds` of each kind in turn; the best round of each counts.
 
     On one thread the processor's time is taken, so that a busy machine does not count.
     `share_of_peak` counts 6 operations for each multiply-add of the forward pass, two of them forward and
     four backward. `ratio_dataloader` divides by the same loop fed by a stock DataLoader; `ratio_stock` by
-    that loader with layers, autograd and Adam as PyTorch has them out of the box.
+    that loader with layers, autograd and Adam as PyTorch has them out of the box. `peak_memory_mb` is that of
+    a process of its own that fits `memory_windows` windows, as many as the paper's ensembles have.
     """
     if windows < 2048 or rounds < 1:
         raise BadInput(f"a bench needs 2048 windows and 1 round, got {windows} and {rounds}: take more")
     need_torch()
     from laserloop.surrogates.torch_train import torch_threads
 
+    memory = measure_memory(memory_windows)
     clock = time.process_time if threads == 1 else time.perf_counter
     best = dict.fromkeys(("ours", "loader", "stock", "peak"), np.inf)
     with torch_threads(threads):
@@ -51,7 +63,33 @@ def run_train_bench(
         "share_of_peak": operations * windows / best["ours"] / peak,
         "ratio_dataloader": best["loader"] / best["ours"],
         "ratio_stock": best["stock"] / best["ours"],
+        "peak_memory_mb": memory,
     }
+
+
+def measure_memory(windows: int) -> float:
+    """The most memory, MB, that a fresh process holds while it fits this many windows."""
+    code = f"from laserloop.bench.train import fit_once; fit_once({windows})"
+    done = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True)
+    return float(done.stdout)
+
+
+def fit_once(windows: int) -> None:
+    """Fit random windows for one epoch and print this process's peak memory, MB."""
+    rng, net = np.random.default_rng(0), MsDeepONet()
+    n, classes = net.horizon, np.zeros(windows, np.int64)
+    data = Windows(
+        branch=rng.normal(size=(windows, n, 5)),
+        temps=rng.normal(size=(windows, 1 + n)),
+        location=rng.normal(size=(windows, 2)),
+        target=rng.normal(size=(windows, n)),
+        episode=classes,
+        tick=np.arange(windows),
+        excitation=classes,
+        geometry=classes,
+    )
+    fit(data, net, FitSettings(max_epochs=1))
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def multiply_adds(architecture: MsDeepONet) -> int:

@@ -51,6 +51,7 @@ class Image:
     temperature: FloatArray
     peak: Hottest
     smooth: bool = False  # the C¹ cubic between the pixels instead of the bilinear interpolant
+    subgrid: bool = False  # was the peak found between the pixels?
 
     def __post_init__(self) -> None:
         for name in ("x", "y", "temperature"):
@@ -62,6 +63,12 @@ class Image:
     def frame(self) -> FloatArray:
         """The whole image, K."""
         return self.temperature
+
+    def with_temperature(self, temperature: FloatArray) -> "Image":
+        """The same image with other temperatures, and their peak."""
+        return develop(
+            Surface(self.x, self.y, temperature, self.time), smooth=self.smooth, subgrid=self.subgrid
+        )
 
     def sample(self, points: ArrayLike) -> FloatArray:
         """Temperatures (n,) at points (n, 2), m; beyond the outermost pixel centres they are held."""
@@ -91,6 +98,19 @@ class Image:
         interpolate = smooth if self.smooth else bilinear
         values: FloatArray = interpolate(self.x, self.y, self.temperature, points)
         return values
+
+
+def develop(seen: Surface, *, smooth: bool, subgrid: bool) -> Image:
+    """The image of what a sensor has seen."""
+    return Image(
+        time=seen.time,
+        x=seen.x,
+        y=seen.y,
+        temperature=seen.temperature,
+        peak=seen.peak if subgrid else seen.node,
+        smooth=smooth,
+        subgrid=subgrid,
+    )
 
 
 class Camera:
@@ -129,14 +149,7 @@ class Camera:
         if settings.noise > 0:
             temperature += self._noise.normal(0.0, settings.noise, temperature.shape)
         seen = Surface(sensor.x, sensor.y, temperature, time)
-        return Image(
-            time=time,
-            x=sensor.x,
-            y=sensor.y,
-            temperature=temperature,
-            peak=seen.peak if settings.subgrid else seen.node,
-            smooth=settings.smooth,
-        )
+        return develop(seen, smooth=settings.smooth, subgrid=settings.subgrid)
 
 
 class Sensor:

@@ -134,12 +134,13 @@ def _plot_temperature(axes: Axes, episode: Episode, window: Window) -> None:
     axes.fill_between(t, T, low, where=too_cold, interpolate=True, color=COLD, alpha=0.35, lw=0)
     axes.plot(t, T, color=INK, linewidth=1.5, gid="t_max")
     axes.set_xlim(0, t[-1])
-    _mark_turns(axes, t[episode.turns])
+    mark_turns(axes, t[episode.turns])
     axes.set_ylabel("Tₘₐₓ, K")
     axes.set_title(f"Tₘₐₓ on the {episode.plant} plant, {describe_power(episode)}")
 
 
-def _mark_turns(axes: Axes, times: FloatArray) -> None:
+def mark_turns(axes: Axes, times: FloatArray, gid: str = "turns") -> None:
+    """Triangles along the top at some times, ms."""
     top = axes.get_xaxis_transform()
     axes.plot(
         times,
@@ -149,7 +150,7 @@ def _mark_turns(axes: Axes, times: FloatArray) -> None:
         markersize=4,
         transform=top,
         linestyle="",
-        gid="turns",
+        gid=gid,
     )
     if len(times) <= FEW_TURNS:
         for time in times:
@@ -193,9 +194,9 @@ def _plot_path(axes: Axes, episode: Episode, window: Window) -> None:
     axes.annotate("start", points[0], xytext=(7, 0), textcoords="offset points", va="center")
     hottest = points[episode.hottest_tick + 1]
     axes.plot(*hottest, "x", color=INK, markersize=6, gid="hottest")
-    _frame(axes, points)
+    frame(axes, points)
     axes.set_title(f"Where: {Path(episode.path).name} on the {episode.plant} plant")
-    _add_bar(lines, [axes], "Tₘₐₓ, K (grey: inside the window; ×: hottest)", extend="both")
+    add_bar(lines, [axes], "Tₘₐₓ, K (grey: inside the window; ×: hottest)", extend="both")
 
 
 def _scale_around(episode: Episode, window: Window) -> ScalarMappable:
@@ -239,15 +240,16 @@ def _plot_surface(whole: Axes, close: Axes, episode: Episode, window: Window) ->
             styles = ["--" if level == window[0] else "-" for level in levels]
             axes.contour(x, y, T, levels=levels, colors="#56b4e9", linewidths=1.3, linestyles=styles)
         axes.plot(*beam, "+", color="white", markersize=9, markeredgewidth=1.6, gid=f"beam-{name}")
-    _frame(whole, points, MARGIN * sigma * 1e3)
-    _frame(close, centre[None, :], ZOOM * sigma * 1e3)
+    frame(whole, points, MARGIN * sigma * 1e3)
+    frame(close, centre[None, :], ZOOM * sigma * 1e3)
     close.set_ylabel("")
     whole.set_title(f"Surface at {surface.time * 1e3:.1f} ms")
     close.set_title(f"{episode.plant}, node by node")
-    _add_bar(mesh, [whole, close], f"K (lines: – – {window[0]:g} K, —— {window[1]:g} K; +: beam)")
+    add_bar(mesh, [whole, close], f"K (lines: – – {window[0]:g} K, —— {window[1]:g} K; +: beam)")
 
 
-def _add_bar(mappable: ScalarMappable, axes: list[Axes], label: str, *, extend: str = "neither") -> None:
+def add_bar(mappable: ScalarMappable, axes: list[Axes], label: str, *, extend: str = "neither") -> None:
+    """A bar of colours under some axes."""
     bar = axes[0].figure.colorbar(
         mappable, ax=axes, location="bottom", fraction=0.05, aspect=45, pad=0.02, extend=extend
     )
@@ -255,7 +257,7 @@ def _add_bar(mappable: ScalarMappable, axes: list[Axes], label: str, *, extend: 
     bar.outline.set_visible(False)
 
 
-def _frame(axes: Axes, points: FloatArray, margin: float = 0.15) -> None:
+def frame(axes: Axes, points: FloatArray, margin: float = 0.15) -> None:
     """A square in mm around some points."""
     low, high = points.min(axis=0), points.max(axis=0)
     (x, y), half = (low + high) / 2, np.max(high - low) / 2 + margin

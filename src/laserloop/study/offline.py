@@ -1,15 +1,18 @@
 """Offline accuracy: a model against fresh trajectories under the paper's blind protocol."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from laserloop.dataset.windows import cut_episode
 from laserloop.excitation import Excitation
-from laserloop.study.trajectories import Trajectories
+from laserloop.study.trajectories import FloatArray, Trajectories
 from laserloop.surrogates import Errors, Model
 from laserloop.surrogates import evaluate as measure
+from laserloop.surrogates.errors import measure_errors
 
 REALISATIONS = 3
 
@@ -24,18 +27,24 @@ def evaluate(
     excitations: Iterable[Excitation] = tuple(Excitation),
     realisations: int = REALISATIONS,
     noise: float = 0.0,
+    shared: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Horizon RMSE per excitation class, its mean, the worst error and the RMSE of each step, K.
 
     Each class is the mean over its realisations of the pooled horizon RMSE, as in the paper's Table 1.
+    `noise`: standard deviation of what is added to the temperatures that the model is shown, K, to each its
+    own, or one draw `shared` by all temperatures of a window.
     """
     trajectories = trajectories or Trajectories()
     kinds = tuple(excitations)
     found: dict[Excitation, list[Errors]] = {kind: [] for kind in kinds}
     for n, (kind, realisation) in enumerate(product(kinds, range(realisations)), start=1):
         record = trajectories.get(path, kind, realisation)
-        found[kind].append(measure(model, [record], noise=noise, seed=realisation))
+        if shared:
+            found[kind].append(_measure_shared(model, record, noise, realisation))
+        else:
+            found[kind].append(measure(model, [record], noise=noise, seed=realisation))
         if progress is not None:
             progress(n, len(kinds) * realisations)
     rmse = {str(kind): float(np.mean([run.pooled for run in runs])) for kind, runs in found.items()}
@@ -52,4 +61,13 @@ def evaluate(
         "rmse_per_step_k": [float(step) for step in per_step],
         "realisations": realisations,
         "noise_k": noise,
+        "noise_shared": shared,
     }
+
+
+def _measure_shared(model: Model, record: FloatArray, noise: float, seed: int) -> Errors:
+    data, horizon = model.provenance.get("data", {}), model.architecture.horizon
+    reading, smooth = data.get("reading", "node"), data.get("smooth", False)
+    windows = cut_episode(record, horizon=horizon, stride=horizon, reading=reading, smooth=smooth)
+    offset = np.random.default_rng(seed).normal(0.0, noise, (len(windows), 1))
+    return measure_errors(model, replace(windows, temps=windows.temps + offset))

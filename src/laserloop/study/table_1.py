@@ -5,11 +5,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from laserloop.dataset.windows import cut_episode
 from laserloop.excitation import Excitation
 from laserloop.study.case import solve_case
 from laserloop.study.offline import REALISATIONS, evaluate
 from laserloop.study.published import TABLE_1
-from laserloop.study.trajectories import Trajectories
+from laserloop.study.trajectories import TICKS, Trajectories
 from laserloop.surrogates.model import Model
 
 PATHS = ("vertical", "spiral", "diagonal")
@@ -32,6 +35,24 @@ def run_table_1(models: Mapping[str, Model], root: Path) -> list[dict[str, Any]]
             compute = partial(evaluate, model, path, trajectories=trajectories)
             scores = solve_case(root / "cases", settings, compute)
             rows.append({"model": name, **scores})
+    return rows
+
+
+def measure_excitations(root: Path, path: str = "vertical", *, ticks: int = TICKS) -> list[dict[str, Any]]:
+    """How much each class moves: the spread of T_max, K, and the mean change of power in a tick, W."""
+    trajectories = Trajectories(folder=root / "trajectories", ticks=ticks)
+    rows = []
+    for kind in Excitation:
+        windows = [cut_episode(trajectories.get(path, kind, n), horizon=1) for n in range(REALISATIONS)]
+        spread = [one.target.std() for one in windows]
+        change = [np.abs(np.diff(one.branch[:, 0, 0])).mean() for one in windows]
+        rows.append(
+            {
+                "excitation": str(kind),
+                "t_max_std_k": float(np.mean(spread)),
+                "power_change_w": float(np.mean(change)),
+            }
+        )
     return rows
 
 

@@ -1,0 +1,19 @@
+"""WHAT WE DO: the problem, one controller per file, and what each of them is asked and answers."""
+
+from laserloop.control.action import Action, Controller, Status
+from laserloop.control.mpc import MpcController
+from laserloop.control.preview import Preview
+from laserloop.control.problem import MpcProblem
+from laserloop.control.question import Question, Solution, Solver
+
+__all__ = [
+    "Action",
+    "Controller",
+    "MpcController",
+    "MpcProblem",
+    "Preview",
+    "Question",
+    "Solution",
+    "Solver",
+    "Status",
+]

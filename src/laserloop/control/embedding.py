@@ -1,0 +1,139 @@
+"""Embedding: a network rebuilt layer by layer as a CasADi graph, which a solver can differentiate.
+
+P (N_h) powers, W      K (N_h, 4) kinematics      T (1 + N_h) temperatures, K      ξ (2) peak, m
+σ(z) = ½(z + √(z² + ε)) stands for the rectifier: smooth, and at most √ε/2 above it; σ′ = ½(1 + z/√(z² + ε))
+A, a, W, b, C, c  as in folding.py
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from laserloop.bad_input import BadInput
+from laserloop.control.folding import Folder
+from laserloop.surrogates.architecture import Architecture
+from laserloop.surrogates.deeponet import BRANCH, TRUNK
+from laserloop.surrogates.model import Model
+from laserloop.surrogates.ms_deeponet import MsDeepONet
+from laserloop.surrogates.ss_ar import SsAr
+
+if TYPE_CHECKING:
+    import casadi
+
+SMOOTHING = 1e-6  # ε, the paper's
+
+
+def check_embeddable(model: Model) -> MsDeepONet | SsAr:
+    """The architecture of a model that is rectifiers and sums; others are refused."""
+    architecture: Architecture = model.architecture
+    if not isinstance(architecture, MsDeepONet | SsAr):
+        raise BadInput(
+            f"only {MsDeepONet.name} and {SsAr.name} can be embedded, got {architecture.name}: "
+            "choose a model of one of these"
+        )
+    return architecture
+
+
+def embed(model: Model, *, smoothing: float = SMOOTHING) -> "casadi.Function":
+    """(P, K, T, ξ) → T̂ (N_h), K: the whole network as trained, scalers inside, only σ replaced."""
+    import casadi
+
+    architecture = check_embeddable(model)
+    horizon = architecture.horizon
+    powers = casadi.MX.sym("powers", horizon)
+    kinematics = casadi.MX.sym("kinematics", horizon, 4)
+    temps = casadi.MX.sym("temps", 1 + horizon)
+    location = casadi.MX.sym("location", 2)
+    rows = casadi.horzcat(powers, kinematics)
+    if isinstance(architecture, SsAr):
+        predicted = _roll_out(model, rows, temps[0], smoothing)
+    else:
+        seen = {"temps": [temps], "loc": [temps[0], location], "both": [temps, location]}[architecture.trunk]
+        predicted = _deeponet(model, casadi.vec(rows.T), casadi.vertcat(*seen), smoothing)
+    return casadi.Function(
+        "predict",
+        [powers, kinematics, temps, location],
+        [predicted],
+        ["powers", "kinematics", "temps", "location"],
+        ["predicted"],
+    )
+
+
+def embed_folded(folder: Folder, *, smoothing: float = SMOOTHING) -> "casadi.Function":
+    """(P, a, C, c) → T̂ (N_h), K: the network of one tick, N_h → w → w → N_h."""
+    return _fold_graph(folder, smoothing, slope=False)
+
+
+def embed_folded_slope(folder: Folder, *, smoothing: float = SMOOTHING) -> "casadi.Function":
+    """(P, a, C, c) → T̂ (N_h), K, and ∂T̂/∂P (N_h, N_h), K/W, carried forward through the layers.
+
+    J = C diag(σ′₂) W diag(σ′₁) A needs one product of W with N_h columns, where CasADi's own forward mode
+    takes N_h products with one.
+    """
+    return _fold_graph(folder, smoothing, slope=True)
+
+
+def _fold_graph(folder: Folder, smoothing: float, *, slope: bool) -> "casadi.Function":
+    import casadi
+
+    width, horizon = folder.A.shape
+    powers = casadi.MX.sym("powers", horizon)
+    a, c = casadi.MX.sym("a", width), casadi.MX.sym("c", horizon)
+    C = casadi.MX.sym("C", horizon, width)
+    A, W = casadi.MX(folder.A), casadi.MX(folder.W)
+    first, first_slope = _rectify(_times(A, powers) + a, smoothing)
+    second, second_slope = _rectify(_times(W, first) + folder.b, smoothing)
+    outputs, names = [_times(C, second) + c], ["predicted"]
+    if slope:
+        carried = _times(W, A * casadi.repmat(first_slope, 1, horizon))
+        outputs.append(_times(C, carried * casadi.repmat(second_slope, 1, horizon)))
+        names.append("slope")
+    return casadi.Function("predict_folded", [powers, a, C, c], outputs, ["powers", "a", "C", "c"], names)
+
+
+def _roll_out(model: Model, rows: Any, hottest: Any, smoothing: float) -> Any:
+    """Tick by tick, each from the prediction of the one before."""
+    import casadi
+
+    ticks = []
+    for i in range(rows.shape[0]):
+        hottest = _deeponet(model, rows[i, :].T, hottest, smoothing)
+        ticks.append(hottest)
+    return casadi.vertcat(*ticks)
+
+
+def _deeponet(model: Model, x: Any, y: Any, smoothing: float) -> Any:
+    """One evaluation: raw branch and trunk features in, K out."""
+    import casadi
+
+    scalers, weights = model.scalers, model.double
+    branch = _perceptron(model, BRANCH, (x - scalers.branch.mean) / scalers.branch.std, smoothing)
+    trunk = _perceptron(model, TRUNK, (y - scalers.trunk.mean) / scalers.trunk.std, smoothing)
+    outputs = len(weights["bias"])
+    basis = casadi.reshape(branch, trunk.shape[0], outputs)  # column i holds the p terms of output i
+    return (basis.T @ trunk + weights["bias"]) * scalers.target.std + scalers.target.mean
+
+
+def _perceptron(model: Model, layers: tuple[tuple[str, str], ...], x: Any, smoothing: float) -> Any:
+    import casadi
+
+    for weight, bias in layers:
+        x = casadi.DM(model.double[weight]) @ x + model.double[bias]
+        if weight is not layers[-1][0]:
+            x, _ = _rectify(x, smoothing)
+    return x
+
+
+def _rectify(z: Any, smoothing: float) -> tuple[Any, Any]:
+    """σ and σ′."""
+    import casadi
+
+    root = casadi.sqrt(z * z + smoothing)
+    return 0.5 * (z + root), 0.5 * (1.0 + z / root)
+
+
+def _times(left: Any, right: Any) -> Any:
+    """The product of two matrices by BLAS; CasADi before 3.8 has only its own, five times slower, loops."""
+    import casadi
+
+    if hasattr(casadi, "has_blas") and casadi.has_blas("classic"):
+        return casadi.mtimes(left, right, "classic")
+    return casadi.mtimes(left, right)

@@ -1,0 +1,278 @@
+"""IPOPT, the paper's Algorithm 1: an interior-point solver on the embedded network.
+
+P̄ = P/P_max      ε̄ = ε/ε_max      x = (moves of P̄, ε̄)      p what a question knows      T̂ prediction, K
+min J(P̄, ε̄)   subject to   T̂_i ≤ ceiling,   T̂_i + ε_i ≥ floor,   ε ≥ 0,   P within its bounds
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.control.action import Status
+from laserloop.control.embedding import SMOOTHING, embed, embed_folded, embed_folded_slope
+from laserloop.control.folding import Folder
+from laserloop.control.problem import MpcProblem
+from laserloop.control.question import Question, Solution
+from laserloop.surrogates.model import Model
+
+FloatArray = NDArray[np.float64]
+
+STEPS = {"folded": "extended", "plain": "sherman-morrison"}  # the same steps, a quarter faster; IPOPT's own way
+ROUNDING = 1e-3  # K, by which a plan may miss the ceiling and still keep it; IPOPT's own rule is 1e-4
+CONVERGED = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SolveTimes:
+    """Where the time of one question went, s of wall time."""
+
+    functions: float = 0.0  # the network and its derivatives, called by IPOPT
+    ipopt: float = 0.0  # the rest of IPOPT: linear algebra, line search
+    around: float = 0.0  # before and after: folding, checks, Python
+    evaluations: int = 0  # of the constraints and of their Jacobian
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return self.functions + self.ipopt + self.around
+
+
+class IpoptSolver:
+    """Built once, asked every tick. Keeps nothing from one question to the next."""
+
+    def __init__(
+        self,
+        model: Model,
+        problem: MpcProblem,
+        *,
+        graph: str = "folded",  # or "plain", the paper's: all of the network inside
+        tolerance: float = 1e-8,  # smaller is closer to the optimum, for more iterations
+        max_iterations: int = 500,
+        exact_hessian: bool = False,  # instead of L-BFGS
+        smoothing: float = SMOOTHING,
+    ) -> None:
+        if graph not in STEPS:
+            raise BadInput(f"the graph must be one of {', '.join(STEPS)}, got {graph!r}: choose one")
+        if model.architecture.horizon != problem.horizon:
+            raise BadInput(
+                f"the problem must have the model's horizon of {model.architecture.horizon} ticks, "
+                f"got {problem.horizon}: change the horizon or the model"
+            )
+        self.name = "ipopt" if graph == "folded" else f"ipopt-{graph}"
+        self.last_times = SolveTimes()
+        self._problem = problem
+        self._network = (_embed_folded if graph == "folded" else _embed_plain)(model, smoothing)
+        options = {
+            "tol": tolerance,
+            "max_iter": max_iterations,
+            "hessian_approximation": "exact" if exact_hessian else "limited-memory",
+            "limited_memory_aug_solver": STEPS[graph],
+            "print_level": 0,
+            "sb": "yes",  # no banner
+        }
+        self._predict, self._nlp = _build(problem, self._network, options)
+        self._start_clock()
+
+    def reset(self) -> None:
+        """Nothing to forget."""
+
+    def solve(self, question: Question) -> Solution:
+        """The plan that IPOPT converges to; if it does not, the best one known to keep the ceiling.
+
+        Less power is cooler, so no plan keeps a ceiling that neither the coolest nor the start does.
+        """
+        self._start_clock()
+        committed = _commit(question, self._problem)
+        coolest = _complete(committed, np.full(self._problem.horizon, self._problem.power[0]))
+        if not _is_finite(question):
+            return self._finish(coolest, np.full(len(coolest), np.nan), Status.SPEECHLESS)
+        p = self._read(question, committed)
+        start = _complete(committed, np.clip(question.start, *self._problem.power))
+        cold = self._foresee(coolest, p)
+        if not np.isfinite(cold).all():
+            return self._finish(coolest, np.full(len(coolest), np.nan), Status.SPEECHLESS)
+        safe = coolest if self._is_safe(cold) else start
+        expected = cold if safe is coolest else self._foresee(start, p)
+        if not self._is_safe(expected):
+            return self._finish(coolest, cold, Status.INFEASIBLE)
+        for first in (start, safe):
+            plan, converged = self._search(question, p, committed, first)
+            predicted = self._foresee(plan, p)
+            if self._is_safe(predicted):
+                return self._finish(plan, predicted, Status.SOLVED if converged else Status.STOPPED)
+        return self._finish(safe, expected, Status.STOPPED)
+
+    def _read(self, question: Question, committed: FloatArray) -> Any:
+        """p: what the network knows, P̄ before the plan, then which ticks are committed and to which P."""
+        import casadi
+
+        settled = np.arange(self._problem.horizon) < len(committed)
+        powers = np.zeros(self._problem.horizon)
+        powers[settled] = committed
+        known = [part.ravel(order="F") for part in self._network.read(question)]
+        return casadi.DM(np.concatenate((*known, [question.previous], settled, powers)))
+
+    def _search(
+        self, question: Question, p: Any, committed: FloatArray, first: FloatArray
+    ) -> tuple[FloatArray, bool]:
+        """The plan at which IPOPT stops when it begins with `first`, and whether it converged."""
+        problem = self._problem
+        (low, high), horizon, spread = problem.power, problem.horizon, problem.spread
+        ticks = spread.sum(axis=0)
+        moves = first @ spread / ticks / high
+        slack = max(0.0, problem.floor - question.temps[0]) / problem.slack_scale
+        gone = (np.arange(horizon) < len(committed)) @ spread == ticks  # moves that only committed ticks take
+        started = perf_counter()
+        answer = self._nlp(
+            x0=np.concatenate((moves, np.full(horizon, slack))),
+            p=p,
+            lbx=np.concatenate((np.where(gone, moves, low / high), np.zeros(horizon))),
+            ubx=np.concatenate((np.where(gone, moves, 1.0), np.full(horizon, np.inf))),
+            lbg=np.repeat((-np.inf, problem.floor), horizon),
+            ubg=np.repeat((problem.ceiling, np.inf), horizon),
+        )
+        self._solve_s += perf_counter() - started
+        stats = self._nlp.stats()
+        self._note(stats)
+        found = np.asarray(answer["x"]).ravel()[: len(moves)]
+        plan = np.clip(np.nan_to_num(spread @ found * high), low, high)
+        return _complete(committed, plan), stats["return_status"] in CONVERGED
+
+    def _foresee(self, plan: FloatArray, p: Any) -> FloatArray:
+        """What the embedded network says of a plan, K."""
+        return np.asarray(self._predict(plan, p)).ravel()
+
+    def _is_safe(self, predicted: FloatArray) -> bool:
+        """Whether a prediction keeps the ceiling; NaN does not."""
+        return bool((predicted <= self._problem.ceiling + ROUNDING).all())
+
+    def _start_clock(self) -> None:
+        self._started = perf_counter()
+        self._solve_s = self._functions_s = 0.0
+        self._iterations = self._evaluations = 0
+
+    def _note(self, stats: dict[str, Any]) -> None:
+        """Add one call of IPOPT to the account of this question."""
+        self._iterations += int(stats["iter_count"])
+        self._functions_s += sum(time for key, time in stats.items() if key.startswith("t_wall_nlp_"))
+        self._evaluations += int(stats["n_call_nlp_g"] + stats["n_call_nlp_jac_g"])
+
+    def _finish(self, plan: FloatArray, predicted: FloatArray, status: Status) -> Solution:
+        self.last_times = SolveTimes(
+            functions=self._functions_s,
+            ipopt=self._solve_s - self._functions_s,
+            around=perf_counter() - self._started - self._solve_s,
+            evaluations=self._evaluations,
+        )
+        return Solution(
+            plan=plan,
+            predicted=predicted,
+            status=status,
+            iterations=self._iterations,
+            solve_s=self._solve_s,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Network:
+    """A prediction that depends on the powers P, W, and on what is known at a tick."""
+
+    shapes: tuple[tuple[int, int], ...]  # of what is known
+    read: Callable[[Question], tuple[FloatArray, ...]]  # the same out of a question
+    predict: Any  # (P, *known) → T̂
+    slope: Any | None = None  # (P, *known) → T̂, ∂T̂/∂P; None: CasADi differentiates `predict`
+
+
+def _embed_folded(model: Model, smoothing: float) -> _Network:
+    """The trunk and the kinematics are contracted outside of the graph, once per question."""
+    folder = Folder(model, smoothing=smoothing)
+    width, horizon = folder.A.shape
+
+    def read(question: Question) -> tuple[FloatArray, ...]:
+        folded = folder.fold(question.kinematics, question.temps, question.location)
+        return folded.a, folded.C, folded.c
+
+    return _Network(
+        shapes=((width, 1), (horizon, width), (horizon, 1)),
+        read=read,
+        predict=embed_folded(folder, smoothing=smoothing),
+        slope=embed_folded_slope(folder, smoothing=smoothing),
+    )
+
+
+def _embed_plain(model: Model, smoothing: float) -> _Network:
+    """As in the paper: all of the network is evaluated and differentiated inside."""
+    horizon = model.architecture.horizon
+    return _Network(
+        shapes=((horizon, 4), (1 + horizon, 1), (2, 1)),
+        read=lambda question: (question.kinematics, question.temps, question.location),
+        predict=embed(model, smoothing=smoothing),
+    )
+
+
+def _build(problem: MpcProblem, network: _Network, options: dict[str, Any]) -> tuple[Any, Any]:
+    """(P, p) → T̂, and the nonlinear program of every tick: only p and the bounds change."""
+    import casadi
+
+    horizon, high, spread = problem.horizon, problem.power[1], casadi.DM(problem.spread)
+    count = spread.shape[1]
+    x = casadi.MX.sym("x", count + horizon)
+    moves, slack = casadi.vertsplit(x, [0, count, count + horizon])
+    p, (*known, previous, settled, powers) = _split((*network.shapes, (1, 1), (horizon, 1), (horizon, 1)))
+    free = 1.0 - settled
+    plan = settled * powers / high + free * (spread @ moves)  # P̄
+    predicted = network.predict(high * plan, *known)
+    J = (
+        problem.power_cost * casadi.sumsqr(plan)
+        + problem.move_cost * casadi.sumsqr(casadi.diff(casadi.vertcat(previous / high, plan)))
+        + problem.slack_cost * casadi.sum1(slack)
+    )
+    if problem.tracking_cost:
+        J += problem.tracking_cost * casadi.sumsqr((predicted - problem.middle) / problem.half_width)
+
+    def bounded(predicted: Any) -> Any:
+        """What the ceiling is for, then what the floor is for."""
+        return casadi.vertcat(predicted, predicted + problem.slack_scale * slack)
+
+    settings = {f"ipopt.{name}": value for name, value in options.items()}
+    settings |= {"print_time": False, "calc_lam_p": False}
+    if network.slope is not None:
+        value, slope = network.slope(high * plan, *known)
+        by_moves = high * slope @ (casadi.repmat(free, 1, count) * spread)
+        by_slack = problem.slack_scale * casadi.DM.eye(horizon)
+        jacobian = casadi.blockcat([[by_moves, casadi.DM(horizon, horizon)], [by_moves, by_slack]])
+        names = ["x", "p"], ["g", "jac_g_x"]
+        settings["jac_g"] = casadi.Function("nlp_jac_g", [x, p], [bounded(value), jacobian], *names)
+    nlp = casadi.nlpsol("mpc", "ipopt", {"x": x, "p": p, "f": J, "g": bounded(predicted)}, settings)
+    P = casadi.MX.sym("P", horizon)
+    return casadi.Function("predict", [P, p], [network.predict(P, *known)]), nlp
+
+
+def _split(shapes: tuple[tuple[int, int], ...]) -> tuple[Any, list[Any]]:
+    """A symbol and its parts, in the given shapes, column by column."""
+    import casadi
+
+    ends = np.cumsum([0, *(rows * columns for rows, columns in shapes)]).tolist()
+    whole = casadi.MX.sym("p", ends[-1])
+    parts = zip(casadi.vertsplit(whole, ends), shapes, strict=True)
+    return whole, [casadi.reshape(part, *shape) for part, shape in parts]
+
+
+def _commit(question: Question, problem: MpcProblem) -> FloatArray:
+    """The powers that cannot be changed any more, as far as the plan goes and as the laser can give them."""
+    return np.clip(np.nan_to_num(question.committed[: problem.horizon]), *problem.power)
+
+
+def _complete(committed: FloatArray, plan: FloatArray) -> FloatArray:
+    """A plan that begins with what is committed."""
+    return np.concatenate((committed, plan[len(committed) :]))
+
+
+def _is_finite(question: Question) -> bool:
+    parts = (question.kinematics, question.temps, question.location, question.start, question.committed)
+    return bool(all(np.isfinite(part).all() for part in parts) and np.isfinite(question.previous))

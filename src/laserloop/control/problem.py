@@ -1,0 +1,126 @@
+"""What we want from the loop: a window, power bounds and the price of power, moves and missing heat.
+
+P̄ = P/P_max      T̂_i prediction, K      J = w_P ΣP̄² + w_ΔP Σ(P̄_i − P̄_{i−1})² + w_ε Σ ε_i/ε_max
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+
+LONGEST_HORIZON = 100  # ticks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MpcProblem:
+    """Least power and calm moves that keep every T̂_i below the window's top and, if possible, above its foot.
+
+    Contains no solver words.
+    """
+
+    horizon: int = 5  # ticks
+    window: tuple[float, float] = (760.0, 800.0)  # K, soft below, hard above
+    power: tuple[float, float] = (0.0, 20.0)  # W, what the laser can give
+    power_cost: float = 1.0  # w_P; larger is cooler
+    move_cost: float = 10.0  # w_ΔP; larger is calmer and slower
+    slack_cost: float = 1e6  # w_ε for a slack of `slack_scale`; must dwarf the others
+    slack_scale: float = 500.0  # ε_max, K
+    margin_above: float = 0.0  # δ, K: the plan stays this far below the window's top
+    margin_below: float = 0.0  # K: the plan tries to stay this far above its foot
+    tracking_cost: float = 0.0  # of Σ((T̂_i − middle)/half width)²; larger holds the middle of the window
+    blocks: tuple[int, ...] | None = None  # ticks over which each move of the plan is held; None: 1 each
+
+    def __post_init__(self) -> None:
+        _check_whole("horizon", self.horizon, LONGEST_HORIZON)
+        _check_pair("window", self.window, "K")
+        _check_pair("power", self.power, "W")
+        if self.power[0] < 0:
+            raise BadInput(f"the power must be 0 W or more, got {self.power[0]:g} W: raise the lower bound")
+        for name in (
+            "power_cost",
+            "move_cost",
+            "slack_cost",
+            "margin_above",
+            "margin_below",
+            "tracking_cost",
+        ):
+            _check_number(name, getattr(self, name), least=0.0)
+        _check_number("slack_scale", self.slack_scale, least=1e-9)
+        if self.floor >= self.ceiling:
+            raise BadInput(
+                f"the margins must leave room in the window of {self.window[0]:g} to {self.window[1]:g} K, "
+                f"got {self.margin_above:g} K above and {self.margin_below:g} K below: take smaller ones"
+            )
+        if self.blocks is not None:
+            whole = all(isinstance(b, int) and not isinstance(b, bool) and b > 0 for b in self.blocks)
+            if not whole or sum(self.blocks) != self.horizon:
+                raise BadInput(
+                    f"the blocks must be whole numbers of ticks that make up the horizon of {self.horizon}, "
+                    f"got {self.blocks!r}: change one of the two"
+                )
+
+    @property
+    def ceiling(self) -> float:
+        """The highest temperature a plan may predict, K."""
+        return self.window[1] - self.margin_above
+
+    @property
+    def floor(self) -> float:
+        """The temperature below which a plan pays, K."""
+        return self.window[0] + self.margin_below
+
+    @property
+    def middle(self) -> float:
+        """The middle of the window, K."""
+        return 0.5 * (self.window[0] + self.window[1])
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the window, K."""
+        return 0.5 * (self.window[1] - self.window[0])
+
+    @property
+    def slack_price(self) -> float:
+        """What a kelvin below the floor costs, 1/K."""
+        return self.slack_cost / self.slack_scale
+
+    @property
+    def spread(self) -> NDArray[np.float64]:
+        """(N_h, moves), 0 and 1: which move each tick of the plan takes."""
+        blocks = self.blocks or (1,) * self.horizon
+        spread = np.zeros((self.horizon, len(blocks)))
+        for move, (length, end) in enumerate(zip(blocks, accumulate(blocks), strict=True)):
+            spread[end - length : end, move] = 1.0
+        return spread
+
+    def cost(self, plan: NDArray[np.float64], predicted: NDArray[np.float64], previous: float) -> float:
+        """J of a plan, W, with its prediction, K, after `previous`, W; slacks as small as they can be."""
+        scaled = np.concatenate(([previous], plan)) / self.power[1]
+        slack = np.maximum(self.floor - predicted, 0.0)
+        offset = (predicted - self.middle) / self.half_width
+        return float(
+            self.power_cost * np.sum(scaled[1:] ** 2)
+            + self.move_cost * np.sum(np.diff(scaled) ** 2)
+            + self.slack_price * np.sum(slack)
+            + self.tracking_cost * np.sum(offset**2)
+        )
+
+
+def _check_whole(name: str, value: object, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise BadInput(f"the {name} must be a whole number from 1 to {most}, got {value!r}: choose another")
+
+
+def _check_number(name: str, value: object, *, least: float) -> None:
+    if not (isinstance(value, float | int) and math.isfinite(value) and value >= least):
+        label = name.replace("_", " ")
+        raise BadInput(f"the {label} must be a finite number of at least {least:g}, got {value!r}: change it")
+
+
+def _check_pair(name: str, pair: tuple[float, float], unit: str) -> None:
+    if not (len(pair) == 2 and all(math.isfinite(value) for value in pair) and pair[0] < pair[1]):
+        raise BadInput(f"the {name} must be two finite numbers, low before high, in {unit}, got {pair!r}")

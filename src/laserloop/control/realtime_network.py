@@ -1,0 +1,137 @@
+"""The packed network: an MS-DeepONet laid out for the compiled solvers, scalers and trunk's last layer folded in.
+
+N  horizon      w  width, padded      f  trunk features      x̄, ȳ  standardised kinematics and trunk features
+
+Once per tick   a = a₀ + Kᵀx̄,  h = ReLU(T₁ᵀ ReLU(T₀ᵀȳ + t₀) + t₁),  [C | c] = m₀ + Mᵀh
+Every plan      T̂ = C σ(Wᵀσ(Aᵀp + a) + b) + c       p plan in units of P_max, T̂ in K
+
+The trunk's last layer is linear, so it is contracted into M when the model is packed; ReLU leaves about a
+third of h, and only its rows of M are read. Matrices are (in, out): a layer adds up rows, which vectorises
+without reordering a sum.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.control.folding import check_foldable
+from laserloop.control.problem import MpcProblem
+from laserloop.surrogates.architecture import ROW
+from laserloop.surrogates.model import Model
+from laserloop.surrogates.ms_deeponet import MsDeepONet
+
+FloatArray = NDArray[np.float64]
+RealArray = NDArray[np.floating]
+
+LONGEST = 10  # ticks; the QP's work grows with the cube
+LANES = 16  # floats in two AVX2 registers or one cache line
+ASLEEP = -1.0  # bias of a padding unit: no weight leaves it, and it is skipped as inactive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PackedNetwork:
+    """Symbols as in the header; `real` arrays have the dtype of the network's arithmetic."""
+
+    horizon: int
+    width: int  # padded
+    kinematics_stats: FloatArray  # (2, 4N): mean and 1/std
+    trunk_stats: FloatArray  # (2, f)
+    seen: NDArray[np.int64]  # (f,): the trunk's entries of temperatures and peak, side by side
+    K: RealArray  # (4N, w)
+    a: RealArray  # (w,)
+    T0: RealArray  # (f, w)
+    t0: RealArray  # (w,)
+    T1: RealArray  # (w, w)
+    t1: RealArray  # (w,)
+    M: RealArray  # (w, N w + pad): C row by row, then c
+    m: RealArray  # (N w + pad,)
+    A: RealArray  # (N, w)
+    W: RealArray  # (w, w)
+    b: RealArray  # (w,)
+
+
+def pack_network(model: Model, problem: MpcProblem, dtype: DTypeLike) -> PackedNetwork:
+    """Lay a model out for a problem; others than MS-DeepONets of the problem's horizon are refused."""
+    architecture = check_foldable(model)
+    horizon = architecture.horizon
+    if problem.horizon != horizon:
+        raise BadInput(
+            f"the problem must have the model's horizon of {horizon} ticks, got {problem.horizon}: change one"
+        )
+    if horizon > LONGEST:
+        raise BadInput(
+            f"the realtime solver takes horizons of 1 to {LONGEST} ticks, got {horizon}: use ipopt"
+        )
+    weights, scalers = model.double, model.scalers
+    width = pad(architecture.width)
+    first = weights["branch.0.weight"].T  # (5N, w)
+    ways = np.arange(ROW * horizon) % ROW > 0
+    mean, std = scalers.branch.mean, scalers.branch.std
+    a = weights["branch.0.bias"] - (mean / std)[~ways] @ first[~ways]
+    M, m = _contract(model, architecture, width)
+    real = np.dtype(dtype)
+
+    def lay(matrix: FloatArray, rows: int | None = None, fill: float = 0.0) -> RealArray:
+        """Pad the last axis to `width` and, if asked, the first to `rows`."""
+        full = np.full((*matrix.shape[:-1], width), fill)
+        full[..., : matrix.shape[-1]] = matrix
+        if rows is not None:
+            full = np.concatenate((full, np.zeros((rows - len(full), width))))
+        return np.ascontiguousarray(full, real)
+
+    return PackedNetwork(
+        horizon=horizon,
+        width=width,
+        kinematics_stats=np.stack((mean[ways], 1.0 / std[ways])),
+        trunk_stats=np.stack((scalers.trunk.mean, 1.0 / scalers.trunk.std)),
+        seen=_seen(architecture),
+        K=lay(first[ways]),
+        a=lay(a, fill=ASLEEP),
+        T0=lay(weights["trunk.0.weight"].T),
+        t0=lay(weights["trunk.0.bias"], fill=ASLEEP),
+        T1=lay(weights["trunk.1.weight"].T, rows=width),
+        t1=lay(weights["trunk.1.bias"], fill=ASLEEP),
+        M=np.ascontiguousarray(M, real),
+        m=np.ascontiguousarray(m, real),
+        A=lay(first[~ways] / std[~ways, np.newaxis] * problem.power[1]),
+        W=lay(weights["branch.1.weight"].T, rows=width),
+        b=lay(weights["branch.1.bias"], fill=ASLEEP),
+    )
+
+
+def pad(count: int) -> int:
+    """The next multiple of LANES."""
+    return -(-count // LANES) * LANES
+
+
+def _contract(model: Model, architecture: MsDeepONet, width: int) -> tuple[FloatArray, FloatArray]:
+    """M (w, N w + pad) and m₀: [C | c] as an affine function of the trunk's second hidden layer."""
+    weights, target = model.double, model.scalers.target
+    horizon, units = architecture.horizon, architecture.width
+    last = weights["branch.2.weight"].reshape(horizon, architecture.basis, units)
+    bias = weights["branch.2.bias"].reshape(horizon, architecture.basis)
+    t = np.column_stack(
+        (weights["trunk.2.weight"], weights["trunk.2.bias"])
+    ).T  # (w + 1, p): rows of h, then 1
+    C = np.einsum("kp,ipw->kiw", t, last) * target.std[:, np.newaxis]
+    c = t @ bias.T * target.std
+    c[-1] += weights["bias"] * target.std + target.mean
+    full = np.zeros((width + 1, horizon * width + pad(horizon)))
+    for row, (matrix, offset) in zip((*range(units), width), zip(C, c, strict=True), strict=True):
+        full[row, : horizon * width].reshape(horizon, width)[:, :units] = matrix
+        full[row, horizon * width : horizon * width + horizon] = offset
+    return full[:-1], full[-1]
+
+
+def _seen(architecture: MsDeepONet) -> NDArray[np.int64]:
+    horizon = architecture.horizon
+    match architecture.trunk:
+        case "loc":
+            entries = [0, 1 + horizon, 2 + horizon]
+        case "both":
+            entries = [*range(3 + horizon)]
+        case _:
+            entries = [*range(1 + horizon)]
+    return np.array(entries, np.int64)

@@ -1,0 +1,258 @@
+"""The verbs of the control half: close the loop along a path, and calibrate the margin of a model."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter, Token
+
+from laserloop.bad_input import BadInput
+from laserloop.options import PathOptions, PlantOptions, take_file, take_number
+from laserloop.output import Json, check_output, publish, writing
+
+if TYPE_CHECKING:
+    from laserloop.control.gains import Gains
+    from laserloop.control.problem import MpcProblem
+    from laserloop.paths import ScanPath
+    from laserloop.plant import CameraSettings
+    from laserloop.surrogates import Model
+
+DEFAULT_TICKS = 320
+BEST_MODEL = "paper-corner"
+
+
+def _convert_window(_: type, tokens: Sequence[Token]) -> tuple[float, ...]:
+    try:
+        ends = tuple(float(end) for end in tokens[0].value.split(","))
+    except ValueError:
+        ends = ()
+    if len(ends) != 2 or not 1 <= ends[0] < ends[1] <= 1e4:
+        raise BadInput(
+            f"{tokens[0].keyword} must be two temperatures from 1 to 10000 K, low before high, such as "
+            f"760,800, but got {tokens[0].value[:40]!r}"
+        )
+    return ends
+
+
+@Parameter(name="*", group="Window")
+@dataclass(frozen=True, kw_only=True)
+class WindowOptions:
+    """Where the peak temperature is wanted, and what the laser can give."""
+
+    window_k: Annotated[
+        tuple[float, float],
+        Parameter(
+            converter=_convert_window,
+            n_tokens=1,
+            negative="",
+            metavar="LOW,HIGH",
+            help="Process window in K: soft below, hard above.",
+            show_default=lambda ends: ",".join(f"{end:g}" for end in ends),
+        ),
+    ] = (760.0, 800.0)
+    power_max_w: Annotated[float, take_number(1e-3, 1e4, "W", "What the laser can give in W.")] = 20.0
+    delta_k: Annotated[
+        float | None,
+        take_number(
+            0.0,
+            1e3,
+            "K",
+            "Margin below the window's top in K; 0 switches it off.",
+            default="as calibrated for the model",
+        ),
+    ] = None
+    tracking: Annotated[
+        float, take_number(0.0, 1e6, "", "Price of leaving the window's middle; 0 as in the paper.")
+    ] = 0.0
+
+    def make(self, model: "Model | None") -> "MpcProblem":
+        """The problem for a model's horizon, with its own margin unless one was given."""
+        from laserloop.control.problem import MpcProblem
+        from laserloop.study.closed_loop import calibrated_margin
+
+        margin = self.delta_k
+        if margin is None:
+            margin = 0.0 if model is None else calibrated_margin(model) or 0.0
+        problem = MpcProblem(
+            window=self.window_k,
+            power=(0.0, self.power_max_w),
+            margin_above=margin,
+            tracking_cost=self.tracking,
+        )
+        return problem if model is None else replace(problem, horizon=model.architecture.horizon)
+
+
+@Parameter(name="*", group="Camera")
+@dataclass(frozen=True, kw_only=True)
+class CameraOptions:
+    """How good the camera is; by default it sees every node at once and exactly."""
+
+    noise_k: Annotated[float, take_number(0.0, 1e3, "K", "Spread of the noise in each pixel in K.")] = 0.0
+    delay: Annotated[int, take_number(0, 9, "ticks", "Ticks until an image arrives.")] = 0
+    every: Annotated[int, take_number(1, 9, "ticks", "An image only every so many ticks.")] = 1
+    pixel_um: Annotated[
+        float | None, take_number(1.0, 1e4, "µm", "Edge of a pixel on the plate in µm.", default="the grid's")
+    ] = None
+    seed: Annotated[int, take_number(0, 2**32 - 1, "", "Of the noise.")] = 0
+
+    def change(self, settings: "CameraSettings") -> "CameraSettings":
+        """A camera's settings with these changes."""
+        pixel = None if self.pixel_um is None else self.pixel_um / 1e6
+        return replace(settings, noise=self.noise_k, delay=self.delay, pixel=pixel, seed=self.seed)
+
+
+def control(
+    path: Annotated[
+        str,
+        Parameter(help="vertical, horizontal, spiral, diagonal, polyline:SEED or a .csv file of x_mm,y_mm."),
+    ],
+    /,
+    way: PathOptions | None = None,
+    wish: WindowOptions | None = None,
+    target: PlantOptions | None = None,
+    eye: CameraOptions | None = None,
+    *,
+    controller: Annotated[
+        Literal["realtime", "ipopt", "pi", "constant", "feedforward", "oracle"],
+        Parameter(
+            help="The compiled MPC, the paper's with IPOPT, the loops without a model, or one that plans on "
+            "the plant itself."
+        ),
+    ] = "realtime",
+    model: Annotated[
+        str | None,
+        Parameter(help="A shipped model or a folder.", show_default=lambda _: BEST_MODEL),
+    ] = None,
+    graph: Annotated[
+        Literal["folded", "plain"], Parameter(help="Of ipopt: contracted once a tick, or as in the paper.")
+    ] = "folded",
+    json_file: Json = None,
+    plot: Annotated[
+        Path | None, take_file("Draw prediction, truth, power and window over time; .png, .svg or .pdf.")
+    ] = None,
+    map_file: Annotated[
+        Path | None,
+        take_file("Draw where along the path the prediction was wrong; .png, .svg or .pdf."),
+        Parameter(name="--map"),
+    ] = None,
+) -> None:
+    """Keep the peak temperature in its window along a path, and score how well that went.
+
+    For example:
+
+        laserloop control diagonal --json run.json --plot run.png
+        laserloop control spiral --controller ipopt --model paper-base --delta-k 0
+        laserloop control my.csv --plant graded --controller pi --window-k 860,900
+    """
+    from laserloop.loop.disturb import slow_down
+    from laserloop.report.run_tables import tabulate_run
+    from laserloop.report.terminal import show_progress
+    from laserloop.study import closed_loop
+    from laserloop.surrogates import find_model
+
+    way, wish = way or PathOptions(), wish or WindowOptions()
+    target, eye = target or PlantOptions(), eye or CameraOptions()
+    check_output("--json", json_file)
+    for option, file in (("--plot", plot), ("--map", map_file)):
+        check_output(option, file)
+    planning = controller in ("realtime", "ipopt")
+    if model is not None and not planning:
+        raise BadInput(
+            f"--model belongs to realtime and ipopt, but the controller is {controller}; leave it out"
+        )
+    name = (model or BEST_MODEL) if planning else None
+    found = find_model(name) if name is not None else None
+    scan = (
+        way if way.ticks is not None or path.endswith(".csv") else replace(way, ticks=DEFAULT_TICKS)
+    ).find(path, target.plate_mm)
+    problem = wish.make(found)
+    gains = _find_gains(controller, scan, problem, target)
+    plant = target.make(scan)
+    with show_progress(f"{controller} on {path}") as progress:
+        run = closed_loop.control(
+            plant,
+            scan,
+            controller,
+            problem,
+            model=found,
+            gains=gains,
+            camera=eye.change(closed_loop.choose_camera(plant, found)),
+            disturb=slow_down(eye.every) if eye.every > 1 else None,
+            options={"graph": graph},
+            progress=progress,
+        )
+    record = closed_loop.record(run, problem, model=name)
+    _draw(record, plot, map_file)
+    publish(record, json_file, tabulate_run(record))
+
+
+def _find_gains(
+    controller: str, scan: "ScanPath", problem: "MpcProblem", target: PlantOptions
+) -> "Gains | None":
+    """Shipped gains where they were tuned for just this, otherwise tuned now."""
+    from laserloop.control.gains import find_gains
+    from laserloop.control.problem import MpcProblem
+    from laserloop.loop.controllers import WITH_GAINS
+    from laserloop.report.terminal import show_progress
+    from laserloop.study.closed_loop import tune_for
+
+    if controller not in WITH_GAINS:
+        return None
+    usual = MpcProblem()
+    same_problem = (problem.window, problem.power) == (usual.window, usual.power)
+    if same_problem and replace(target, plant="paper") == PlantOptions() and scan.tick == 1.25e-4:
+        return find_gains(target.plant)
+    print(
+        "laserloop: note: nobody tuned for this plant and window yet; tuning takes minutes.", file=sys.stderr
+    )
+    with show_progress("tuning on the training paths") as progress:
+        return tune_for(target.plant, scan, problem, progress=progress, **target.describe())
+
+
+def _draw(record: dict[str, Any], plot: Path | None, map_file: Path | None) -> None:
+    from laserloop.report.run_figures import draw_residual_map, draw_run
+    from laserloop.report.save import save_figure
+
+    for option, file, draw in (("--plot", plot, draw_run), ("--map", map_file, draw_residual_map)):
+        if file is not None:
+            with writing(option):
+                save_figure(file, draw(record))
+
+
+def calibrate(
+    model: Annotated[str, Parameter(help="A shipped model's name, or the folder of one.")],
+    /,
+    *,
+    data: Annotated[Path, take_file("Folder of the episodes that the model was trained on.", metavar="DIR")],
+    quantile: Annotated[
+        float, take_number(0.01, 0.9999, "", "Share of the errors that the margin covers.")
+    ] = 0.95,
+    keep: Annotated[
+        bool,
+        Parameter(help="Also write the margin into the model's folder, for control to use.", negative=""),
+    ] = False,
+    json_file: Json = None,
+) -> None:
+    """Find the margin δ that covers a model's under-prediction one tick ahead on held-out windows.
+
+    For example:
+
+        laserloop calibrate models/mine --data data/corner --keep
+    """
+    from laserloop.report.tables import tabulate_numbers
+    from laserloop.study.calibration import calibrate as find_margin
+    from laserloop.surrogates import find_model, save_model, shipped_models
+
+    check_output("--json", json_file)
+    if keep and model in shipped_models():
+        raise BadInput(f"--keep needs a model's folder, but {model} is shipped with its margin; leave it out")
+    found = find_model(model)
+    numbers = find_margin(found, data, quantile=quantile)
+    if keep:
+        found.provenance["calibration"] = numbers
+        with writing("the model's folder"):
+            save_model(found, Path(model))
+    shown = {name: value for name, value in numbers.items() if not isinstance(value, dict)}
+    publish({"model": model} | numbers, json_file, tabulate_numbers(shown))

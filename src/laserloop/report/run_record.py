@@ -1,0 +1,123 @@
+"""A closed-loop run as a report reads it: the object that `laserloop control --json` writes."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.episode import find_turns
+
+Record = Mapping[str, Any]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+COMPLETED = "path completed"  # the ending of a run that nothing stopped
+SOLVED = "solved"  # the status of a tick without trouble
+SPOKEN = {
+    "realtime": "real-time MPC",
+    "ipopt": "IPOPT MPC",
+    "pi": "PI",
+    "constant": "constant power",
+    "feedforward": "feed-forward",
+    "oracle": "the oracle",
+}
+LONGEST_NAME = 44  # characters; a legend has no room for more
+
+
+def read(record: Record, name: str) -> FloatArray:
+    """One column of the series; NaN where it holds None."""
+    return np.array(record["series"][name], dtype=np.float64)
+
+
+def read_window(record: Record) -> tuple[float, float]:
+    """Where T_max was wanted, K."""
+    low, high = record["window_k"]
+    return float(low), float(high)
+
+
+def read_margin(record: Record) -> float:
+    """δ: how far below the top of the window the plans stayed, K; 0 if nothing was planned."""
+    return float(record.get("delta_k") or 0.0)
+
+
+def find_interval(record: Record) -> float:
+    """The control interval, s: the usual distance of two ticks."""
+    t = read(record, "t_s")
+    return float(np.median(np.diff(t))) if len(t) > 1 else float(t.sum())
+
+
+def find_residual(record: Record) -> FloatArray:
+    """Prediction minus truth, K; NaN while heating up and where nothing was predicted."""
+    residual = read(record, "t_predicted_k") - read(record, "t_true_k")
+    return np.where(mark_settled(record), residual, np.nan)
+
+
+def find_sharp_turns(record: Record) -> NDArray[np.intp]:
+    """The ticks of the sharp turns; one in the very first tick cannot be told from its end."""
+    return find_turns(np.column_stack((read(record, "x_mm"), read(record, "y_mm")))) + 1
+
+
+def mark_settled(record: Record) -> BoolArray:
+    """Which ticks count."""
+    first: int = record["settled_from"]
+    return np.arange(len(record["series"]["t_s"])) >= first
+
+
+def mark_over(record: Record) -> BoolArray:
+    """Which ticks that count lie above the window."""
+    return mark_settled(record) & (read(record, "t_true_k") > read_window(record)[1])
+
+
+def predicts(record: Record) -> bool:
+    """Did this controller, once the heating up was over, say in advance what would happen?"""
+    return bool(np.isfinite(find_residual(record)).any())
+
+
+def completes(record: Record) -> bool:
+    """Was the path followed to its end?"""
+    return bool(record.get("ending", COMPLETED) == COMPLETED)
+
+
+def keeps(record: Record) -> bool:
+    """Did T_max stay at or below the top of the window until the end of the path?"""
+    return record["n_over"] == 0 and record["t_max_k"] is not None and completes(record)
+
+
+def find_troubles(record: Record) -> dict[str, int]:
+    """How many ticks ended with which status, of those that were not simply solved."""
+    return {status: count for status, count in record["statuses"].items() if status != SOLVED}
+
+
+def name_model(record: Record) -> str:
+    """The model and its margin in a few words, or nothing."""
+    model, margin = record.get("model"), read_margin(record)
+    words = [_tidy(Path(model).name or model)] if model else []
+    return ", ".join([*words, f"δ {margin:g} K"] if margin else words)
+
+
+def name_runs(records: Sequence[Record]) -> list[str]:
+    """A name for each run, no two the same: its label, else its controller, with the model where needed."""
+    short = [_tidy(record.get("label") or _speak(record)) for record in records]
+    names = [
+        f"{name} ({name_model(record)})" if short.count(name) > 1 and name_model(record) else name
+        for name, record in zip(short, records, strict=True)
+    ]
+    twins, seen = Counter(names), Counter[str]()
+    for i, name in enumerate(names):
+        if twins[name] > 1:
+            seen[name] += 1
+            names[i] = f"{name} #{seen[name]}"
+    return names
+
+
+def _speak(record: Record) -> str:
+    controller: str = record["controller"]
+    return SPOKEN.get(controller, controller)
+
+
+def _tidy(name: str) -> str:
+    name = " ".join(name.split())
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"

@@ -1,0 +1,122 @@
+"""Scores: the numbers a closed loop is judged by, taken against the plant's own temperature."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.loop.run import Run
+
+FloatArray = NDArray[np.float64]
+
+SETTLED_FROM = 10  # ticks that the first heating up takes
+
+
+def settled_from(run: Run) -> int:
+    """The first tick that counts: 10, or 0 in a run too short to settle."""
+    return SETTLED_FROM if len(run) > SETTLED_FROM else 0
+
+
+def score_temperature(
+    run: Run, truth: FloatArray, window: tuple[float, float]
+) -> dict[str, float | int | None]:
+    """Against one reading of the truth: bounds kept or not, and the error of the one-tick prediction, K.
+
+    The residual is prediction minus truth; without predictions its scores are None.
+    """
+    first = settled_from(run)
+    settled, residual = truth[first:], (run.predicted - truth)[first:]
+    residual = residual[np.isfinite(residual)]
+    if not len(settled):
+        settled = np.array([np.nan])
+    over = int(np.count_nonzero(settled > window[1]))
+    return {
+        "t_max_k": _number(settled.max()),
+        "overshoot_k": _number(max(settled.max() - window[1], 0.0)),
+        "n_over": over,
+        "over_ms": over * run.tick * 1e3,
+        "below_fraction": float(np.mean(settled < window[0])),
+        "deepest_below_k": _number(max(window[0] - settled.min(), 0.0)),
+        "residual_rms_k": _number(np.sqrt(np.mean(residual**2))) if len(residual) else None,
+        "residual_max_k": _number(np.abs(residual).max()) if len(residual) else None,
+        "residual_mean_k": _number(residual.mean()) if len(residual) else None,
+    }
+
+
+def score(run: Run, window: tuple[float, float]) -> dict[str, Any]:
+    """All scores of a run: on the hottest node, under `peak` between the nodes, of power and of time."""
+    first = settled_from(run)
+    power, steps = run.power[first:], np.abs(np.diff(run.power))[max(first - 1, 0) :]
+    worst = _find_worst(run, first)
+    return {
+        "path": run.path,
+        "controller": run.controller,
+        "plant": run.plant,
+        "ticks": len(run),
+        "settled_from": first,
+        **score_temperature(run, run.t_max, window),
+        "peak": score_temperature(run, run.t_peak, window),
+        "power_mean_w": float(power.mean()) if len(power) else None,
+        "power_step_mean_w": float(steps.mean()) if len(steps) else 0.0,
+        "solve_ms": spread(1e3 * run.solve_s),
+        "tick_ms": spread(1e3 * run.wall_s),
+        "iterations": {
+            "mean": float(run.iterations.mean()) if len(run) else 0.0,
+            "max": int(run.iterations.max(initial=0)),
+        },
+        "statuses": {str(status): count for status, count in Counter(run.statuses).items()},
+        "ending": run.ending,
+        "worst_residual": worst,
+    }
+
+
+def _find_worst(run: Run, first: int) -> dict[str, float] | None:
+    """The largest residual on the hottest node, where and when."""
+    residual = (run.predicted - run.t_max)[first:]
+    if not np.isfinite(residual).any():
+        return None
+    k = first + int(np.nanargmax(np.abs(residual)))
+    x, y = 1e3 * run.positions[k]
+    return {
+        "residual_k": float(run.predicted[k] - run.t_max[k]),
+        "t_ms": float(1e3 * run.t[k]),
+        "x_mm": float(x),
+        "y_mm": float(y),
+    }
+
+
+def series_of(run: Run) -> dict[str, Sequence[float | None]]:
+    """The run tick by tick; what was not predicted is None."""
+    predicted = [_number(value) for value in run.predicted]
+    return {
+        "t_s": run.t.tolist(),
+        "x_mm": (1e3 * run.positions[:, 0]).tolist(),
+        "y_mm": (1e3 * run.positions[:, 1]).tolist(),
+        "power_w": run.power.tolist(),
+        "t_true_k": run.t_max.tolist(),
+        "t_peak_k": run.t_peak.tolist(),
+        "t_predicted_k": predicted,
+        "solve_ms": (1e3 * run.solve_s).tolist(),
+        "tick_ms": (1e3 * run.wall_s).tolist(),
+        "iterations": run.iterations.tolist(),
+    }
+
+
+def spread(values: FloatArray) -> dict[str, float]:
+    """Median, mean and tail of some times."""
+    if not len(values):
+        return dict.fromkeys(("median", "mean", "p95", "p99", "max"), 0.0)
+    median, p95, p99 = np.percentile(values, (50, 95, 99))
+    return {
+        "median": float(median),
+        "mean": float(values.mean()),
+        "p95": float(p95),
+        "p99": float(p99),
+        "max": float(values.max()),
+    }
+
+
+def _number(value: float | np.floating[Any]) -> float | None:
+    return float(value) if np.isfinite(value) else None

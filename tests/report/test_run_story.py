@@ -1,0 +1,146 @@
+from collections.abc import Callable
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from laserloop.control.action import Status
+from laserloop.loop import run as loop
+from laserloop.report import run_record
+from laserloop.report.run_record import keeps, name_runs
+from laserloop.report.run_story import (
+    conclude,
+    introduce,
+    show_kelvin,
+    show_ms,
+    show_percent,
+    tell,
+    write_headline,
+)
+
+Record = dict[str, Any]
+MakeRecord = Callable[..., Record]
+
+
+@pytest.fixture(scope="module")
+def stopped(make_record: MakeRecord) -> Record:
+    """Never too hot, but not for long."""
+    return make_record(ticks=30, ending="the plant stopped at tick 30: no more power.")
+
+
+@pytest.fixture(scope="module")
+def empty(make_record: MakeRecord) -> Record:
+    return make_record(ticks=0, ending="the plant stopped at tick 0: no heat.")
+
+
+def test_the_words_of_a_good_run_are_those_of_the_loop() -> None:
+    assert run_record.COMPLETED == loop.COMPLETED
+    assert run_record.SOLVED == Status.SOLVED
+
+
+def test_the_headline_divides_those_that_keep_the_bound_from_the_others(
+    mpc: Record, pi: Record, constant: Record
+) -> None:
+    assert (
+        write_headline([mpc, pi, constant])
+        == "Real-time MPC keeps the upper bound; PI and constant power do not"
+    )
+    assert write_headline([constant, mpc]) == "Real-time MPC keeps the upper bound; constant power does not"
+    assert write_headline([pi, constant]) == "No controller keeps the upper bound"
+    assert write_headline([mpc]) == "Real-time MPC keeps the upper bound"
+    assert write_headline([pi]) == "PI does not keep the upper bound"
+
+
+def test_a_controller_with_a_model_that_is_too_hot_is_said_to_be(make_record: MakeRecord, pi: Record) -> None:
+    hot = make_record(excess=12.0)
+    assert hot["n_over"] > 0
+    failure = f"exceeded it by up to {hot['overshoot_k']:.1f} K in {hot['n_over']} ticks"
+    assert f"real-time MPC {failure}" in conclude([hot, pi])
+    assert "Real-time MPC exceeded 800 K by up to" in conclude([hot])
+    cool = make_record("pi", predicted=False)
+    assert write_headline([hot, cool]) == "PI keeps the upper bound; real-time MPC does not"
+    assert conclude([hot, cool]).startswith("PI kept T_max at or below 800 K, but real-time MPC exceeded it")
+
+
+def test_foresight_is_praised_only_where_it_divides_the_runs(
+    mpc: Record, pi: Record, constant: Record, make_record: MakeRecord
+) -> None:
+    moral = "must be seen coming"
+    assert moral in conclude([mpc, pi, constant])
+    assert moral not in conclude([mpc, make_record("pi", predicted=False), constant])
+    assert moral not in conclude([mpc, make_record(excess=12.0), pi])
+    assert moral not in conclude([mpc])
+    assert moral not in conclude([{**mpc, "below_fraction": 0.9}, pi])
+
+
+def test_turns_are_blamed_only_for_what_follows_them(mpc: Record, pi: Record) -> None:
+    series = {**pi["series"], "t_true_k": [820.0 if k == 20 else 780.0 for k in range(90)]}
+    early = {**pi, "series": series, "n_over": 1, "overshoot_k": 20.0, "over_ms": 0.125, "t_max_k": 820.0}
+    assert "turn" not in conclude([mpc, early])
+    assert "turn" not in tell(early)
+    assert f"{pi['n_over']} ticks" in tell(pi)
+    assert "all within 2 ms after a sharp turn" in tell(pi)
+
+
+def test_a_run_that_stopped_did_not_keep_the_bound(stopped: Record, empty: Record, mpc: Record) -> None:
+    for record in (stopped, empty):
+        assert record["n_over"] == 0
+        assert not keeps(record)
+        assert "did not reach the end of the path" in conclude([mpc, record])
+        assert "does not keep" in write_headline([record])
+    assert "It ended early: the plant stopped at tick 30: no more power." in tell(stopped)
+    assert "finished no tick: the plant stopped at tick 0: no heat." in tell(empty)
+
+
+def test_numbers_of_a_run_are_told(mpc: Record, pi: Record) -> None:
+    assert f"reaches {mpc['t_max_k']:.1f} K at most: no tick is too hot" in tell(mpc)
+    assert "planning with paper-corner and 13 K of margin" in tell(mpc)
+    assert f"({pi['over_ms']:.4g} ms)" in tell(pi)
+    assert "planning" not in tell(pi)
+
+
+def test_trouble_is_told_with_its_count(make_record: MakeRecord) -> None:
+    record = make_record(troubles={20: Status.BLIND, 21: Status.BLIND, 30: Status.LATE})
+    assert f"2 ticks: {Status.BLIND}." in tell(record)
+    assert f"1 tick: {Status.LATE}." in tell(record)
+
+
+def test_what_was_asked_is_told(mpc: Record, pi: Record) -> None:
+    text = introduce([mpc, pi])
+    assert text.startswith("Two controllers set the power of a laser every 125 µs on the path diagonal")
+    assert "must not exceed 800 K and should not fall below 760 K" in text
+    other = {**pi, "window_k": [700.0, 900.0]}
+    assert "800 K" not in introduce([mpc, other])
+
+
+def test_the_conclusion_is_one_sentence_with_every_failure(
+    mpc: Record, pi: Record, constant: Record, stopped: Record, empty: Record
+) -> None:
+    runs = {"mpc": mpc, "pi": pi, "constant": constant, "stopped": stopped, "empty": empty}
+    for names in (names for n in range(1, 5) for names in permutations(runs, n)):
+        text = conclude([runs[name] for name in names])
+        assert text[0].isupper()
+        assert text.count(". ") == 0
+        assert text.endswith(".")
+        failures = text.count(" by up to ") + text.count("did not reach")
+        assert failures == sum(not keeps(runs[name]) for name in names)
+
+
+def test_no_two_runs_share_a_name(mpc: Record, pi: Record) -> None:
+    base = {**mpc, "model": "/models/paper-base", "delta_k": 0.0}
+    assert name_runs([mpc, pi]) == ["real-time MPC", "PI"]
+    assert name_runs([mpc, base]) == ["real-time MPC (paper-corner, δ 13 K)", "real-time MPC (paper-base)"]
+    assert name_runs([pi, pi]) == ["PI #1", "PI #2"]
+    assert name_runs([{**mpc, "label": "ours"}, base]) == ["ours", "real-time MPC"]
+
+
+def test_rounding_never_makes_something_of_nothing_or_nothing_of_something() -> None:
+    assert [show_percent(x) for x in (0.0, 0.001, 0.226, 0.999, 1.0)] == [
+        "0 %",
+        "<1 %",
+        "23 %",
+        ">99 %",
+        "100 %",
+    ]
+    assert [show_kelvin(x) for x in (0.0, 0.01, 51.76)] == ["0.0", "<0.1", "51.8"]
+    assert [show_ms(x) for x in (0.0425, 13.0, 1397.9)] == ["42.5 µs", "13 ms", "1.4 s"]
