@@ -21,7 +21,16 @@ from laserloop.report.ablations import draw_ablations, draw_error_growth
 from laserloop.report.save import save, save_figure
 from laserloop.study import Trajectories
 from laserloop.study.ablation_claims import judge_claims
-from laserloop.study.ablation_points import DEPLOYED, NOISY, Difference, Point, compare, place_points
+from laserloop.study.ablation_points import (
+    DEPLOYED,
+    NOISY,
+    SHIPPED,
+    Difference,
+    Point,
+    compare,
+    measure_scales,
+    place_points,
+)
 from laserloop.study.ablation_tables import (
     describe_missing,
     describe_schedule,
@@ -92,7 +101,9 @@ def write_page(
             format_points(points),
             "## Where we differ by more than a factor of 1.5",
             "",
-            format_differences(differences, REASONS),
+            format_differences(
+                differences, REASONS, measure_scales(rows, FAMILIES["corner"], (DEPLOYED, SHIPPED))
+            ),
             "## The error along the horizon",
             "",
             "![Error of each step](ablations_steps.png)",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from laserloop import cli, episode
+from laserloop import episode
 from laserloop.cli import main
 
 LISTS = ("t_s", "x_mm", "y_mm", "power_w", "t_max_k", "t_peak_k")
@@ -182,21 +182,19 @@ def test_too_little_memory_is_one_sentence(capsys: Capture, monkeypatch: pytest.
     expect_one_sentence(main(["simulate", "diagonal"]), capsys, "memory")
 
 
-def test_the_demo_tells_of_both_plants(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+def test_the_demo_compares_three_controllers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cli, "DEMO_TICKS", 60)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("laserloop.control_verbs.DEFAULT_TICKS", 60)  # past the first sharp turn
     assert main(["demo", "--out", "out/demo"]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"paper +\d+–\d+ +\d+ of 50 +\d+ of 50 +\d", out)
-    assert re.search(r"graded +\d+–\d+ +50 of 50 +0 of 50 +\d", out)
+    for word in ("MPC", "PI", "constant power", "800 K"):
+        assert word in out
     assert out.endswith("Report: out/demo/index.html\n")
-    pictures = {
-        f"{what}-{plant}.png" for what in ("history", "path", "surface") for plant in ("paper", "graded")
-    }
-    data = {"index.html", "episode-paper.json", "episode-graded.json"}
-    assert {file.name for file in (tmp_path / "out/demo").iterdir()} == pictures | data
-    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+    runs = [json.loads((tmp_path / f"out/demo/run-{n}.json").read_text()) for n in (1, 2, 3)]
+    assert [run["n_over"] > 0 for run in runs] == [False, True, True]
+    assert "<svg" in (tmp_path / "out/demo/index.html").read_text()
 
 
 def test_the_bench_prints_its_numbers_and_writes_them(

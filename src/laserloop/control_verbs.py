@@ -120,7 +120,7 @@ def control(
             help="The compiled MPC, the paper's with IPOPT, the loops without a model, or one that plans on "
             "the plant itself."
         ),
-    ] = "realtime",
+    ] = "ipopt",
     model: Annotated[
         str | None,
         Parameter(help="A shipped model or a folder.", show_default=lambda _: BEST_MODEL),
@@ -146,27 +146,47 @@ def control(
         laserloop control spiral --controller ipopt --model paper-base --delta-k 0
         laserloop control my.csv --plant graded --controller pi --window-k 860,900
     """
-    from laserloop.loop.disturb import slow_down
     from laserloop.report.run_tables import tabulate_run
+
+    check_output("--json", json_file)
+    for option, file in (("--plot", plot), ("--map", map_file)):
+        check_output(option, file)
+    record = close_loop(
+        path, controller, model=model, graph=graph, way=way, wish=wish, target=target, eye=eye
+    )
+    _draw(record, plot, map_file)
+    publish(record, json_file, tabulate_run(record))
+
+
+def close_loop(
+    path: str,
+    controller: str,
+    *,
+    model: str | None = None,
+    graph: str = "folded",
+    way: PathOptions | None = None,
+    wish: WindowOptions | None = None,
+    target: PlantOptions | None = None,
+    eye: CameraOptions | None = None,
+) -> dict[str, Any]:
+    """The record of one run, with a progress bar; whatever is not given is the best that ships."""
+    from laserloop.loop.controllers import WITH_MODEL
+    from laserloop.loop.disturb import slow_down
     from laserloop.report.terminal import show_progress
     from laserloop.study import closed_loop
     from laserloop.surrogates import find_model
 
     way, wish = way or PathOptions(), wish or WindowOptions()
     target, eye = target or PlantOptions(), eye or CameraOptions()
-    check_output("--json", json_file)
-    for option, file in (("--plot", plot), ("--map", map_file)):
-        check_output(option, file)
-    planning = controller in ("realtime", "ipopt")
-    if model is not None and not planning:
+    if model is not None and controller not in WITH_MODEL:
         raise BadInput(
-            f"--model belongs to realtime and ipopt, but the controller is {controller}; leave it out"
+            f"--model belongs to {' and '.join(WITH_MODEL)}, but the controller is {controller}; leave it out"
         )
-    name = (model or BEST_MODEL) if planning else None
-    found = find_model(name) if name is not None else None
-    scan = (
-        way if way.ticks is not None or path.endswith(".csv") else replace(way, ticks=DEFAULT_TICKS)
-    ).find(path, target.plate_mm)
+    name = (model or BEST_MODEL) if controller in WITH_MODEL else None
+    found = None if name is None else find_model(name)
+    if way.ticks is None and not path.endswith(".csv"):
+        way = replace(way, ticks=DEFAULT_TICKS)
+    scan = way.find(path, target.plate_mm)
     problem = wish.make(found)
     gains = _find_gains(controller, scan, problem, target)
     plant = target.make(scan)
@@ -183,9 +203,7 @@ def control(
             options={"graph": graph},
             progress=progress,
         )
-    record = closed_loop.record(run, problem, model=name)
-    _draw(record, plot, map_file)
-    publish(record, json_file, tabulate_run(record))
+    return closed_loop.record(run, problem, model=name)
 
 
 def _find_gains(

@@ -69,7 +69,9 @@ def test_a_tick_leaves_no_trace_in_the_next() -> None:
     folder = Folder(model)
     branch, temps, location = draw_window(5, 1)
     folder.fold(*(10.0 * part for part in (branch[:, 1:], temps, location)))
-    again, fresh = (each(branch[:, 1:], temps, location) for each in (folder.fold, lambda *x: fold(model, *x)))
+    again, fresh = (
+        each(branch[:, 1:], temps, location) for each in (folder.fold, lambda *x: fold(model, *x))
+    )
     for name in ("A", "a", "W", "b", "C", "c"):
         np.testing.assert_array_equal(getattr(again, name), getattr(fresh, name))
 

@@ -48,7 +48,7 @@ def cold() -> Episode:
 
 @pytest.fixture(scope="session")
 def make_record() -> MakeRecord:
-    """Closed loops that never ran: a corner of 135° at tick 40, and at most `excess` K above 800 K after it."""
+    """Closed loops that never ran: a corner of 135° at tick 40, about `excess` K above 800 K after it."""
 
     def make(
         controller: str = "realtime",
@@ -60,7 +60,7 @@ def make_record() -> MakeRecord:
         troubles: dict[int, Status] | None = None,
         **facts: object,
     ) -> Record:
-        k = np.arange(ticks)
+        k = np.arange(ticks, dtype=np.float64)
         since = np.clip(k - 40, 0, None)
         bump = since / 4 * np.exp(1 - since / 4) * (k > 40)  # 1 at its highest, 4 ticks after the corner
         truth = 775 - 475 * np.exp(-(k + 1) / 1.5) + 8 * np.sin(2.1 * k) * (1 - bump)

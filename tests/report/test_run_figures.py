@@ -5,10 +5,9 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.text import Annotation
+from matplotlib.text import Annotation, Text
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
@@ -121,9 +120,8 @@ def test_the_colours_of_the_residual_are_symmetric_about_zero(mpc: Record) -> No
 
 def test_every_settled_residual_is_coloured_where_its_tick_ended(mpc: Record) -> None:
     lines, series = coloured(draw_residual_map(mpc)), mpc["series"]
-    drawn = {
-        tuple(hop[-1]): value for hop, value in zip(lines.get_segments(), lines.get_array(), strict=True)
-    }
+    ends = [tuple(hop[-1]) for hop in lines.get_segments()]
+    drawn = dict(zip(ends, np.asarray(lines.get_array()), strict=True))
     settled = range(mpc["settled_from"], mpc["ticks"])
     assert len(drawn) == len(settled)
     for k in settled:
@@ -142,14 +140,10 @@ def test_the_worst_place_is_noted_with_value_place_and_time(mpc: Record) -> None
 
 def test_the_note_covers_no_point_of_the_path(mpc: Record) -> None:
     figure = draw_residual_map(mpc)
-    FigureCanvasAgg(figure).draw()
-    box = note(figure).get_bbox_patch() or note(figure)
-    points = figure.axes[0].transData.transform(
-        np.column_stack((mpc["series"]["x_mm"], mpc["series"]["y_mm"]))
-    )
-    text = super(Annotation, note(figure)).get_window_extent()  # of the words, without the line to the place
-    assert box is not None
-    assert not any(text.contains(*point) for point in points)
+    figure.draw_without_rendering()
+    words = Text.get_window_extent(note(figure))  # without the line that leads to the place
+    path = np.column_stack((mpc["series"]["x_mm"], mpc["series"]["y_mm"]))
+    assert not any(words.contains(*point) for point in figure.axes[0].transData.transform(path))
 
 
 def test_a_perfect_prediction_can_be_mapped(mpc: Record) -> None:
@@ -198,7 +192,7 @@ def test_a_figure_of_no_runs_is_refused(draw: Callable[[list[Record]], Figure]) 
 
 
 @pytest.mark.parametrize("draw", DRAWINGS)
-@pytest.mark.parametrize("ticks", [1, 2, 9, 11])
+@pytest.mark.parametrize("ticks", [1, 11])
 def test_runs_of_any_length_can_be_drawn(
     draw: Callable[[Record], Figure], ticks: int, make_record: MakeRecord
 ) -> None:
@@ -206,7 +200,7 @@ def test_runs_of_any_length_can_be_drawn(
     save(draw(make_record("pi", ticks=ticks, predicted=False)))
 
 
-@pytest.mark.parametrize("ticks", [1, 2, 9])
+@pytest.mark.parametrize("ticks", [1, 9])
 def test_short_runs_can_be_mapped(ticks: int, make_record: MakeRecord) -> None:
     save(draw_residual_map(make_record(ticks=ticks)))
 
@@ -220,13 +214,29 @@ def test_a_run_that_ended_before_its_first_tick_can_be_drawn(make_record: MakeRe
         draw_tick_times([nothing])
 
 
-@pytest.mark.parametrize("label", ["_hidden", "$x_{$", "<b>&amp;", "a\nb" * 40])
+@pytest.mark.parametrize("label", ["_$x_{$<b>&amp;", "a\nb" * 40])
 def test_any_label_can_be_drawn(label: str, mpc: Record) -> None:
     for draw in (*DRAWINGS, draw_residual_map):
         save(draw({**mpc, "label": label}))
     legend = draw_comparison([{**mpc, "label": label}]).legends[0]
     shown = [text.get_text().strip().lower() for text in legend.get_texts()]
-    assert any(" ".join(label.split()).lower()[:40] in text for text in shown)
+    assert any(" ".join(label.split()).lower()[:30] in text for text in shown)
+
+
+def test_no_legend_is_wider_than_its_figure(mpc: Record, pi: Record, constant: Record) -> None:
+    for label in ("ours", "a label of a user who likes to explain it all"):
+        records = [{**mpc, "label": label}, pi, constant, {**mpc, "model": "paper-base"}, mpc]
+        for figure in (draw_run(records[0]), draw_comparison(records), draw_tick_times(records)):
+            figure.draw_without_rendering()
+            assert figure.legends[0].get_window_extent().x1 < figure.bbox.x1
+
+
+def test_the_labels_of_the_axis_keep_apart(mpc: Record, constant: Record) -> None:
+    cold = {**constant, "series": {**constant["series"], "t_true_k": [300.0] * 90}}
+    for record in (mpc, constant, cold):
+        axes = draw_run(record).axes[0]
+        low, high = axes.get_ylim()
+        assert np.diff(axes.get_yticks()).min() > 0.06 * (high - low)
 
 
 def test_drawing_leaves_matplotlib_as_it_was(mpc: Record) -> None:

@@ -15,6 +15,7 @@ from laserloop.report.run_story import (
     show_ms,
     show_percent,
     tell,
+    tell_lateness,
     write_headline,
 )
 
@@ -103,6 +104,13 @@ def test_trouble_is_told_with_its_count(make_record: MakeRecord) -> None:
     record = make_record(troubles={20: Status.BLIND, 21: Status.BLIND, 30: Status.LATE})
     assert f"2 ticks: {Status.BLIND}." in tell(record)
     assert f"1 tick: {Status.LATE}." in tell(record)
+
+
+def test_late_decisions_are_counted(mpc: Record, pi: Record) -> None:
+    late = sum(ms > 0.125 for ms in mpc["series"]["tick_ms"])
+    assert late == 13  # every seventh takes 0.2 ms
+    assert f"13 of 90 by {name_runs([mpc])[0]}. " in tell_lateness([mpc, pi])
+    assert tell_lateness([pi]) == "Every decision was ready before its tick was over."
 
 
 def test_what_was_asked_is_told(mpc: Record, pi: Record) -> None:

@@ -9,7 +9,7 @@ import pytest
 from laserloop.dataset.windows import cut_episode
 from laserloop.excitation import Excitation
 from laserloop.study import Trajectories, evaluate
-from laserloop.study.ablation_points import Difference, compare, place_points
+from laserloop.study.ablation_points import Difference, compare, measure_scales, place_points
 from laserloop.study.ablation_tables import (
     describe_missing,
     describe_schedule,
@@ -154,10 +154,21 @@ def test_only_differences_beyond_a_factor_of_one_and_a_half_matter() -> None:
     found = compare(points)
     assert [(one.axis, one.value, one.where) for one in found if one.matters] == [("trunk", "loc", "unseen")]
     assert len(found) == 4  # temps and loc, seen and unseen: the figures of one model count once
-    assert "| trunk loc unseen | 25.0 (53.0) | 0.47 | not explained |" in format_differences(found, {})
-    assert "because" in format_differences(found, {"trunk loc unseen": "because"})
+    assert "| trunk loc unseen | 25.0 (53.0) | 0.47 | not explained |" in format_differences(found, {}, {})
+    assert "because" in format_differences(found, {"trunk loc unseen": "because"}, {})
     near = Difference(axis="a", value="b", where="seen", ours=8.0, paper=6.0)
-    assert format_differences([near], {"a b seen": "because"}) == "None.\n"
+    assert format_differences([near], {"a b seen": "because"}, {}) == "None.\n"
+
+
+def test_a_difference_names_what_is_too_small_to_explain_it() -> None:
+    rows = [pretend("a", 5.0, 10.0), pretend("b", 6.0, 12.0), pretend("full", 5.0, 40.0)]
+    scales = measure_scales(rows, ["a", "b", "absent"], ("a", "full"))
+    assert scales["unseen"] == {"the seed": pytest.approx(2**0.5), "the schedule": 30.0}
+    assert scales["seen"]["the schedule"] == 0.0
+    far = Difference(axis="x", value="y", where="unseen", ours=10.0, paper=20.2)
+    table = format_differences([far], {}, scales)
+    assert "not explained; less than half of it by the seed (1.4 K) |" in table
+    assert measure_scales(rows[:1], ["a", "b"], ("a", "full")) == {"seen": {}, "unseen": {}}
 
 
 def test_the_spread_over_seeds_needs_two_of_them() -> None:

@@ -22,7 +22,10 @@ from laserloop.surrogates.model import Model
 
 FloatArray = NDArray[np.float64]
 
-STEPS = {"folded": "extended", "plain": "sherman-morrison"}  # the same steps, a quarter faster; IPOPT's own way
+STEPS = {
+    "folded": "extended",
+    "plain": "sherman-morrison",
+}  # the same steps, a quarter faster; IPOPT's own way
 ROUNDING = 1e-3  # K, by which a plan may miss the ceiling and still keep it; IPOPT's own rule is 1e-4
 CONVERGED = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 
@@ -84,7 +87,9 @@ class IpoptSolver:
     def solve(self, question: Question) -> Solution:
         """The plan that IPOPT converges to; if it does not, the best one known to keep the ceiling.
 
-        Less power is cooler, so no plan keeps a ceiling that neither the coolest nor the start does.
+        A ceiling that neither the coolest plan nor the start keeps is given up without a search, which would
+        take all 500 iterations. On a plate that is exact; a network may see otherwise where it lets later power
+        cool an earlier tick: of 41 questions given up, IPOPT found a plan for one, 0.7 K above the ceiling.
         """
         self._start_clock()
         committed = _commit(question, self._problem)
@@ -100,7 +105,7 @@ class IpoptSolver:
         expected = cold if safe is coolest else self._foresee(start, p)
         if not self._is_safe(expected):
             return self._finish(coolest, cold, Status.INFEASIBLE)
-        for first in (start, safe):
+        for first in (start, coolest):
             plan, converged = self._search(question, p, committed, first)
             predicted = self._foresee(plan, p)
             if self._is_safe(predicted):

@@ -60,6 +60,8 @@ RESIDUALS = LinearSegmentedColormap.from_list(  # the dangerous end, hotter than
 LEAST_SCALE = 1.0  # K; smaller residuals are no reason for a full colour
 FARTHEST = 100.0  # K beyond the truth that a prediction may stretch the axis
 LONGEST_HEAD = 58  # characters that fit over a figure
+LEGEND = 78  # characters that fit under it
+HANDLE = 7  # characters that the sign before a label is worth
 FASTEST = 1e-4  # ms; a time of zero has no place on a log axis
 
 
@@ -78,7 +80,7 @@ def draw_run(record: Record) -> Figure:
     _plot_power(lower, record, LOOKS[0], "power")
     lower.set_xlabel("time, ms")
     lower.set_ylabel("power, W")
-    figure.legend(handles=_run_legend(record), loc="outside lower left", ncols=3, columnspacing=1.2)
+    _add_legend(figure, _run_legend(record))
     return figure
 
 
@@ -128,7 +130,7 @@ def draw_comparison(records: Sequence[Record]) -> Figure:
         Line2D([], [], color=look[0], linestyle=look[1], linewidth=1.3, label=_legible(title))
         for title, look in zip(titles, cycle(LOOKS), strict=False)
     ]
-    figure.legend(handles=[*handles, *_band_legend()], loc="outside lower left", ncols=3, columnspacing=1.2)
+    _add_legend(figure, [*handles, *_band_legend()])
     return figure
 
 
@@ -150,14 +152,6 @@ def draw_tick_times(records: Sequence[Record]) -> Figure:
     axes.set_ylim(min(low, interval / 3), max(high, interval * 3))
     axes.axhspan(interval, axes.get_ylim()[1], color=HOT, alpha=0.1, linewidth=0)
     axes.axhline(interval, color=HOT, linewidth=1.2, gid="interval")
-    axes.annotate(
-        f"{show_ms(interval)}: the next tick begins",
-        (0.995, interval),
-        xycoords=axes.get_yaxis_transform(),
-        xytext=(0, 2.5),
-        textcoords="offset points",
-        ha="right",
-    )
     axes.yaxis.set_major_formatter(FuncFormatter(lambda ms, _: show_ms(ms)))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlim(0, max(_end(record) for record in records))
@@ -165,7 +159,8 @@ def draw_tick_times(records: Sequence[Record]) -> Figure:
     axes.set_title("How long a decision takes")
     if any(np.any(read(record, "solve_ms") > 0) for record in records):
         handles.append(Line2D([], [], color=INK, linewidth=0.7, alpha=0.7, label="line: the solver alone"))
-    figure.legend(handles=handles, loc="outside lower left", ncols=2, columnspacing=1.2)
+    label = f"{show_ms(interval)}: the next tick begins"
+    _add_legend(figure, [*handles, Line2D([], [], color=HOT, linewidth=1.2, label=label)])
     return figure
 
 
@@ -275,7 +270,9 @@ def _scale(axes: Axes, limits: tuple[float, float], window: Window) -> None:
     step = 20.0 if np.ptp(limits) < 120 else 50.0 if np.ptp(limits) < 400 else 200.0
     others = np.arange(np.ceil(limits[0] / step), limits[1] / step) * step
     apart = np.minimum(np.abs(others - window[0]), np.abs(others - window[1])) > 0.6 * step
-    axes.set_yticks(sorted({*window, *others[apart & ((others < window[0]) | (others > window[1]))]}))
+    beside = others[apart & ((others < window[0]) | (others > window[1]))]
+    crowded = np.ptp(window) < 0.1 * np.ptp(limits)
+    axes.set_yticks(sorted({*(window[1:] if crowded else window), *beside}))
 
 
 def _find_limits(records: Sequence[Record], *, with_prediction: bool = False) -> tuple[float, float]:
@@ -314,6 +311,17 @@ def _head(title: str, rest: str) -> str:
 def _legible(label: str) -> str:
     """A label that a legend shows: matplotlib hides those that begin with an underscore."""
     return f" {label}" if label.startswith("_") else label
+
+
+def _add_legend(figure: Figure, handles: Sequence[Line2D | Patch]) -> None:
+    """Under the figure, in as many columns as its width has room for."""
+    lengths = np.array([len(str(handle.get_label())) + HANDLE for handle in handles])
+
+    def is_narrow(columns: int) -> bool:
+        return sum(int(part.max()) for part in np.array_split(lengths, columns)) <= LEGEND
+
+    columns = next((n for n in (3, 2) if n <= len(handles) and is_narrow(n)), 1)
+    figure.legend(handles=handles, loc="outside lower left", ncols=columns, columnspacing=1.2)
 
 
 def _run_legend(record: Record) -> list[Line2D | Patch]:

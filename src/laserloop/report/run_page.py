@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from laserloop.bad_input import BadInput
 from laserloop.report.run_figures import draw_comparison, draw_residual_map, draw_run, draw_tick_times
 from laserloop.report.run_record import Record, find_interval, name_runs, predicts
-from laserloop.report.run_story import capitalise, conclude, introduce, tell, write_headline
+from laserloop.report.run_story import capitalise, conclude, introduce, tell, tell_lateness, write_headline
 from laserloop.report.run_tables import SCORES, list_troubles
 from laserloop.report.sheet import Plate, make_plate, render
 
@@ -43,6 +43,7 @@ def render_comparison(records: Sequence[Record], *, command: str, also: Sequence
         picture=make_plate(draw_comparison(records), "all", f"T_max and power of {', '.join(names)}"),
         chapters=[_write_chapter(i, *pair) for i, pair in enumerate(zip(names, records, strict=True))],
         times=times,
+        lateness=tell_lateness(records),
         peaks=_list_peaks(names, records),
         command=command,
     )

@@ -24,7 +24,7 @@ SPOKEN = {
     "feedforward": "feed-forward",
     "oracle": "the oracle",
 }
-LONGEST_NAME = 44  # characters; a legend has no room for more
+LONGEST_NAME = 36  # characters; a legend has no room for more
 
 
 def read(record: Record, name: str) -> FloatArray:
@@ -69,6 +69,11 @@ def mark_settled(record: Record) -> BoolArray:
 def mark_over(record: Record) -> BoolArray:
     """Which ticks that count lie above the window."""
     return mark_settled(record) & (read(record, "t_true_k") > read_window(record)[1])
+
+
+def mark_late(record: Record) -> BoolArray:
+    """Which decisions took longer than the control interval."""
+    return read(record, "tick_ms") > 1e3 * find_interval(record)
 
 
 def predicts(record: Record) -> bool:

@@ -12,6 +12,7 @@ from laserloop.report.run_record import (
     find_sharp_turns,
     find_troubles,
     keeps,
+    mark_late,
     mark_over,
     name_runs,
     predicts,
@@ -86,6 +87,20 @@ def conclude(records: Sequence[Record]) -> str:
         text += f", but {failures}"
     text += f"; {_list_cold(winners)} of the ticks fell below {_foot(records)}"
     return capitalise(f"{text}, against {_list_cold(losers)}." if broken else f"{text}.")
+
+
+def tell_lateness(records: Sequence[Record]) -> str:
+    """How many decisions a real machine could not have waited for."""
+    late = [
+        f"{int(mark_late(r).sum())} of {len(mark_late(r))} by {name}"
+        for name, r in zip(name_runs(records), records, strict=True)
+        if mark_late(r).any()
+    ]
+    if not late:
+        return "Every decision was ready before its tick was over."
+    return (
+        f"Decisions that took longer than a tick: {_join(late)}. A real machine cannot wait; this plant did."
+    )
 
 
 def count_hot_after_turns(record: Record) -> int:

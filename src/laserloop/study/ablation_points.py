@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from laserloop.study.ablations import NOISES, Row, Trial
 from laserloop.study.claim import is_near
 from laserloop.study.published import ABLATIONS
@@ -112,3 +114,19 @@ def compare(points: Sequence[Point]) -> list[Difference]:
                     Difference(axis=point.axis, value=point.value, where=where, ours=ours, paper=paper),
                 )
     return list(differences.values())
+
+
+def measure_scales(
+    rows: Iterable[Row], seeds: Sequence[str], schedules: tuple[str, str]
+) -> dict[str, dict[str, float]]:
+    """What else moves an error, K, seen and unseen: the spread of seeds, and short or full training."""
+    found = {row["model"]: row for row in rows if row["noise_k"] == 0.0}
+    scales: dict[str, dict[str, float]] = {"seen": {}, "unseen": {}}
+    for where, sizes in scales.items():
+        lucky = [found[name][f"{where}_k"] for name in seeds if name in found]
+        if len(lucky) > 1:
+            sizes["the seed"] = float(np.std(lucky, ddof=1))
+        if all(name in found for name in schedules):
+            short, full = (found[name][f"{where}_k"] for name in schedules)
+            sizes["the schedule"] = abs(short - full)
+    return scales

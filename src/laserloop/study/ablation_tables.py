@@ -43,13 +43,23 @@ def format_steps(points: Iterable[Point]) -> str:
     return format_rows(("model", "paths", "steps 1 → last, K", "the paper's, K"), rows)
 
 
-def format_differences(differences: Iterable[Difference], reasons: Mapping[str, str]) -> str:
-    """Those that matter, each with its reason by "axis value where", or that none is known."""
+def format_differences(
+    differences: Iterable[Difference],
+    reasons: Mapping[str, str],
+    scales: Mapping[str, Mapping[str, float]],
+) -> str:
+    """Those that matter, each with its reason by "axis value where", or what is too small to be one.
+
+    `scales`: seen or unseen → what else moves an error → by how much, K.
+    """
     rows = []
     for one in differences:
         if one.matters:
             key = f"{one.axis} {one.value} {one.where}"
-            reason = reasons.get(key, "not explained")
+            gap = abs(one.ours - one.paper)
+            small = [f"{what} ({k:.1f} K)" for what, k in scales.get(one.where, {}).items() if k < gap / 2]
+            excluded = f"; less than half of it by {' or '.join(small)}" if small else ""
+            reason = reasons.get(key, "not explained") + excluded
             rows.append((key, f"{one.ours:.1f} ({one.paper:.1f})", f"{one.ratio:.2f}", reason))
     if not rows:
         return "None.\n"
