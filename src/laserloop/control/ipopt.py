@@ -88,8 +88,9 @@ class IpoptSolver:
         """The plan that IPOPT converges to; if it does not, the best one known to keep the ceiling.
 
         A ceiling that neither the coolest plan nor the start keeps is given up without a search, which would
-        take all 500 iterations. On a plate that is exact; a network may see otherwise where it lets later power
-        cool an earlier tick: of 41 questions given up, IPOPT found a plan for one, 0.7 K above the ceiling.
+        take hundreds of iterations. Less power is cooler on a plate, not always in a network that lets later
+        power cool an earlier tick: of 41 recorded questions given up, a search found a plan for one, whose
+        coolest plan was 0.7 K too hot.
         """
         self._start_clock()
         committed = _commit(question, self._problem)

@@ -56,7 +56,7 @@ class RealtimeSolver:
         tiny = real == np.float32
         self._skips = np.array([1e-6, 1e-4 if tiny else 1e-6], real)
         self._cap = max_iterations
-        self._warm = np.zeros((2, N), np.int64)
+        self._warm = np.zeros(2 * N, np.int64)
         self._real = (
             np.zeros((4, w), real),
             np.zeros((N, w), real),

@@ -1,0 +1,117 @@
+"""The C text of a solver: a template, its sizes, and the numbers of a model and a problem."""
+
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.control import realtime_kernels as kernels
+from laserloop.control.action import Status
+from laserloop.control.problem import MpcProblem
+from laserloop.control.realtime_network import PackedNetwork, pad
+
+DTYPES = {"float32": np.float32, "float64": np.float64}
+ITERATIONS = 12  # most, in a tick
+STEEP = 1e3  # ρ⁺ in units of all other prices together
+WHOLE = ("GUESSES", "HALVINGS", "CREDIT", "SHRINKINGS")
+REAL = ("EXACT", "NEAR", "DEPENDENT", "FAR", "JITTER", "MATCH", "ARMIJO")
+MATRICES = ("K", "a", "T0", "t0", "T1", "t1", "M", "m", "A", "W", "b")  # in the order of the C struct
+SENTENCES = (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE, Status.SPEECHLESS, Status.EXHAUSTED)
+
+
+def read_template(name: str) -> str:
+    """The text of a template of this room."""
+    return (files("laserloop.control.export") / "templates" / name).read_text(encoding="utf-8")
+
+
+def fill(template: str, values: dict[str, str]) -> str:
+    """The template with every @NAME@ replaced."""
+    for name, value in values.items():
+        template = template.replace(f"@{name}@", value)
+    return template
+
+
+def find_dtype(dtype: DTypeLike) -> type[np.floating]:
+    """float32 or float64; others are refused."""
+    name = np.dtype(dtype).name
+    if name not in DTYPES:
+        raise BadInput(f"the arithmetic must be one of {', '.join(DTYPES)}, got {name}: choose one")
+    return DTYPES[name]
+
+
+def render_source(net: PackedNetwork, *, problem: MpcProblem | None = None) -> str:
+    """The source of a network's shape; with a `problem` it also holds the weights and the interface's start."""
+    single = net.W.dtype == np.float32
+    constants = [f"#define {name} {getattr(kernels, name)}" for name in WHOLE]
+    constants += [f"#define {name} {getattr(kernels, name)!r}" for name in REAL]
+    constants.append(f"#define FLAT ((real){1e-4 if single else 1e-6!r}) /* a slope below is taken for zero */")
+    sizes = [
+        f"typedef {'float' if single else 'double'} real;",
+        f"#define ROOT(x) {'sqrtf' if single else 'sqrt'}(x)",
+        f"#define N {net.horizon}",
+        f"#define W {net.width}",
+        f"#define F {len(net.seen)}",
+        f"#define PAD {pad(net.horizon)}",
+    ]
+    return fill(
+        read_template("laserloop.c.in"),
+        {
+            "SIZES": "\n".join(sizes),
+            "CONSTANTS": "\n".join(constants),
+            "WEIGHTS": render_numbers(net, problem) if problem else "",
+            "SENTENCES": ",\n".join(f'        "{status.value}"' for status in SENTENCES),
+        },
+    )
+
+
+def render_numbers(net: PackedNetwork, problem: MpcProblem) -> str:
+    """The network and the problem as two constants of the C source."""
+    arrays = [getattr(net, name) for name in MATRICES]
+    arrays += [*net.kinematics_stats, *net.trunk_stats]
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise BadInput("the model has weights or scalers that are not finite: train it again")
+    suffix = "f" if net.W.dtype == np.float32 else ""
+    lines = ["static const network exported_network ALIGNED = {"]
+    lines += [f"    {_nest(array, suffix if i < len(MATRICES) else '')}," for i, array in enumerate(arrays)]
+    lines += [f"    {{{', '.join(map(str, net.seen))}}}", "};", ""]
+    numbers = ", ".join(_spell(value, "") for value in problem_numbers(problem))
+    blocks = ", ".join(map(str, find_blocks(problem)))
+    lines.append(f"static const problem exported_problem = {{{numbers}, {{{blocks}}}, {ITERATIONS}}};")
+    return "\n".join(lines) + "\n"
+
+
+def problem_numbers(problem: MpcProblem) -> list[float]:
+    """The doubles of the C struct `problem`, in its order; the last four are worked out in C."""
+    price = problem.slack_price
+    steep = STEEP * (price + problem.power_cost + problem.move_cost + problem.tracking_cost)
+    return [
+        *problem.window,
+        problem.margin_above,
+        problem.margin_below,
+        price,
+        steep,
+        problem.power_cost,
+        problem.move_cost,
+        problem.tracking_cost,
+        *problem.power,
+        *(0.0,) * 4,
+    ]
+
+
+def find_blocks(problem: MpcProblem) -> NDArray[np.int64]:
+    """(N_h,): the move that each tick takes."""
+    return np.argmax(problem.spread, axis=1)
+
+
+def _nest(array: NDArray[np.floating], suffix: str) -> str:
+    """An initialiser in braces, a line for each row."""
+    if array.ndim == 1:
+        return f"{{{', '.join(_spell(value, suffix) for value in array)}}}"
+    return "{" + ",\n     ".join(_nest(row, suffix) for row in array) + "}"
+
+
+def _spell(value: float | np.floating, suffix: str) -> str:
+    """A C literal that reads back as the same number."""
+    text = format(float(value), ".9g" if suffix else ".17g")
+    return text + ("" if set(text) & set(".en") else ".0") + suffix
