@@ -126,3 +126,10 @@ def test_a_margin_is_calibrated_and_kept_with_the_model(tmp_path: Path) -> None:
 def test_a_shipped_model_keeps_its_own_margin(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["calibrate", "paper-corner", "--data", str(tmp_path), "--keep"]) == 2
     assert "shipped" in capsys.readouterr().err
+
+
+def test_a_model_on_a_plant_it_never_saw_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    close(tmp_path, "spiral", "--controller", "ipopt", "--ticks", "2", "--material", "ti64")
+    assert "guesses" in capsys.readouterr().err
+    close(tmp_path, "spiral", "--controller", "ipopt", "--ticks", "2")
+    assert "guesses" not in capsys.readouterr().err

@@ -13,7 +13,7 @@ DOORS: dict[str, set[str]] = {
     "__init__": {"bad_input", "episode", "excitation", "paths", "plant"},
     "__main__": {"cli"},
     "bad_input": set(),
-    "bench": {"bad_input", "dataset", "paths", "plant", "surrogates"},
+    "bench": {"bad_input", "control", "dataset", "paths", "plant", "study", "surrogates"},
     "cli": {
         "bad_input",
         "bench",
@@ -28,7 +28,7 @@ DOORS: dict[str, set[str]] = {
     },
     "control": {"bad_input", "plant", "surrogates"},
     "control_verbs": {
-        *("bad_input", "control", "loop", "options", "output"),
+        *("bad_input", "bench", "control", "loop", "options", "output"),
         *("paths", "plant", "report", "study", "surrogates"),
     },
     "dataset": {"bad_input", "episode", "excitation", "paths", "plant"},

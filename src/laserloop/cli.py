@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
 from laserloop.bad_input import BadInput
-from laserloop.control_verbs import calibrate, close_loop, control
+from laserloop.control_verbs import bench_mpc, calibrate, close_loop, control, export
 from laserloop.learning_verbs import bench_train, ensemble, evaluate, train
 from laserloop.options import PathOptions, PlantOptions, PowerOptions, take_file, take_number
 from laserloop.output import Json, check_output, publish, writing
@@ -43,9 +43,10 @@ For example:
 )
 bench = App(name="bench", help="Measure speed on this machine.")
 app.command(bench)
-for verb in (ensemble, train, evaluate, calibrate, control):
+for verb in (ensemble, train, evaluate, calibrate, control, export):
     app.command(verb)
 bench.command(bench_train, name="train")
+bench.command(bench_mpc, name="mpc")
 
 
 def main(tokens: Sequence[str] | None = None) -> int:

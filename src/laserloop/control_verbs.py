@@ -1,4 +1,4 @@
-"""The verbs of the control half: close the loop along a path, and calibrate the margin of a model."""
+"""The verbs of the control half: close the loop, calibrate a margin, export the controller, time it."""
 
 import sys
 from collections.abc import Sequence
@@ -190,6 +190,8 @@ def close_loop(
     problem = wish.make(found)
     gains = _find_gains(controller, scan, problem, target)
     plant = target.make(scan)
+    if found is not None:
+        _warn_of_strangers(found, name or "", target)
     with show_progress(f"{controller} on {path}") as progress:
         run = closed_loop.control(
             plant,
@@ -204,6 +206,17 @@ def close_loop(
             progress=progress,
         )
     return closed_loop.record(run, problem, model=name)
+
+
+def _warn_of_strangers(model: "Model", name: str, target: PlantOptions) -> None:
+    """Say it when a model has never seen such a plant."""
+    learned = model.provenance.get("data", {}).get("ensemble", {}).get("plant", target.plant)
+    if replace(target, plant=learned) != PlantOptions(plant=learned) or learned != target.plant:
+        print(
+            f"laserloop: note: {name} was trained on the {learned} plant of 304 steel as it comes; "
+            "on another one it guesses.",
+            file=sys.stderr,
+        )
 
 
 def _find_gains(
@@ -274,3 +287,77 @@ def calibrate(
             save_model(found, Path(model))
     shown = {name: value for name, value in numbers.items() if not isinstance(value, dict)}
     publish({"model": model} | numbers, json_file, tabulate_numbers(shown))
+
+
+def export(
+    model: Annotated[str, Parameter(help="A shipped model's name, or the folder of one.")],
+    /,
+    wish: WindowOptions | None = None,
+    *,
+    out: Annotated[
+        Path, take_file("Folder of the C source, its header, test vectors and guide.", metavar="DIR")
+    ],
+    dtype: Annotated[
+        Literal["float32", "float64"], Parameter(help="Numbers of the network; single is faster.")
+    ] = "float32",
+    json_file: Json = None,
+) -> None:
+    """Write the controller as one dependency-free C99 source that runs inside a tick.
+
+    For example:
+
+        laserloop export paper-corner --out firmware
+        laserloop export models/mine --window-k 860,900 --dtype float64 --out firmware
+    """
+    from laserloop.control.export import export_c
+    from laserloop.report.tables import tabulate_numbers
+    from laserloop.surrogates import find_model
+
+    check_output("--json", json_file)
+    found = find_model(model)
+    problem = (wish or WindowOptions()).make(found)
+    with writing("--out"):
+        files = export_c(found, problem, out, dtype=dtype)
+    numbers = {
+        "model": model,
+        "dtype": dtype,
+        "delta_k": problem.margin_above,
+        "window_k": list(problem.window),
+    }
+    sizes = {file.name: file.stat().st_size for file in files}
+    shown = {name: f"{size} bytes" for name, size in sizes.items()}
+    publish({**numbers, "files": sizes}, json_file, tabulate_numbers(shown))
+
+
+def bench_mpc(
+    *,
+    problems: Annotated[int, take_number(2, 100_000, "", "Problems, half of them from closed loops.")] = 600,
+    model: Annotated[str, Parameter(help="A shipped model's name, or the folder of one.")] = BEST_MODEL,
+    seed: Annotated[int, take_number(0, 2**32 - 1, "", "Of the random half.")] = 0,
+    json_file: Json = None,
+) -> None:
+    """Time one tick of the paper's IPOPT, of ours and of the compiled solvers on the same problems.
+
+    For example:
+
+        laserloop bench mpc --json out/bench_mpc.json
+    """
+    from laserloop.bench.mpc import run_mpc_bench
+    from laserloop.report.tables import tabulate_numbers
+    from laserloop.report.terminal import show_progress
+
+    check_output("--json", json_file)
+    with show_progress("problems") as progress:
+        numbers = run_mpc_bench(problems=problems, model=model, seed=seed, progress=progress)
+    publish(numbers, json_file, tabulate_numbers(_flatten(numbers)))
+
+
+def _flatten(numbers: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested numbers side by side."""
+    flat: dict[str, Any] = {}
+    for name, value in numbers.items():
+        if isinstance(value, dict):
+            flat |= _flatten(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat

@@ -71,6 +71,8 @@ def imbalance(model: Model, problem: MpcProblem, question: Question, plan: Float
     """
     net = Folder(model, smoothing=SMOOTHING).fold(question.kinematics, question.temps, question.location)
     spread, (low, high) = problem.spread, problem.power
+    spread[: len(question.committed)] = 0.0  # what is committed does not move
+    spread = spread[:, spread.any(axis=0)]
     z = net.A @ plan + net.a
     y = net.W @ rectify(z, SMOOTHING) + net.b
     first, second = (0.5 * (1 + v / np.sqrt(v**2 + SMOOTHING)) for v in (z, y))
@@ -199,11 +201,13 @@ def test_committed_powers_stay_and_the_rest_makes_the_best_of_them(
     model: Model, blocks: tuple[int, ...] | None
 ) -> None:
     problem = replace(PROBLEM, blocks=blocks)
-    solver = IpoptSolver(model, problem)
+    solver = IpoptSolver(model, problem, tolerance=1e-10)
     committed = np.array([9.0, 10.5])
-    solution = solver.solve(ask(committed=committed))
+    question = ask(committed=committed)
+    solution = solver.solve(question)
     free = solver.solve(ask())
     assert solution.status is Status.SOLVED
+    assert imbalance(model, problem, question, solution.plan) < 1e-3
     np.testing.assert_array_equal(solution.plan[:2], committed)
     assert solution.plan[2] > free.plan[2] + 0.1  # less heat before, more after
     assert solution.predicted.max() <= PROBLEM.ceiling + 1e-3

@@ -24,6 +24,7 @@ class Status(StrEnum):
     SPEECHLESS = "the model gave no finite prediction: previous plan shifted by one tick"
     EXHAUSTED = "nothing left to plan with: least power applied"
     LATE = "deadline passed: previous plan shifted by one tick"
+    FOLLOWED = "no new plan was due: the last one followed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -67,7 +67,7 @@ class RealtimeSolver:
         )
         self._folded = (np.zeros(w, real), np.zeros(net.M.shape[1], real))
         self._rows = np.zeros(max(w, 4 * N) + 1, np.int64)
-        self._double = (np.zeros((5, N, N)), np.zeros((17, N)), np.zeros(2 * N), make_qp(N))
+        self._double = (np.zeros((5, N, N)), np.zeros((18, N)), np.zeros(2 * N), make_qp(N))
         self._previous = np.zeros(1)
 
     def reset(self):

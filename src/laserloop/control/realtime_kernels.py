@@ -37,6 +37,7 @@ JITTER = 1e-7  # K, by which kinks that meet in a point are parted
 SOLVED, STOPPED, INFEASIBLE, SPEECHLESS = 0, 1, 2, 3
 MATCH = 0.01  # K: the linear prediction is trusted when the network agrees this well
 ARMIJO = 0.1
+SHORT = 0.02  # of P_max
 HALVINGS = 4  # of a step
 CREDIT = 3  # full steps that may be worse than the anchor, since a kink of the network is found only by crossing it
 SHRINKINGS = 12  # halvings of the interval in which a plan becomes feasible
@@ -705,7 +706,7 @@ def iterate(
     g, gq, r, x, y = vectors[0], vectors[1], vectors[2], vectors[4], vectors[5]
     plan, T, trial, Tt, linear = vectors[6], vectors[7], vectors[8], vectors[9], vectors[10]
     best, Tb, z, step = vectors[11], vectors[12], vectors[13], vectors[14]
-    xa, za = vectors[15], vectors[16]
+    xa, za, xj = vectors[15], vectors[16], vectors[17]
     state = warm
     horizon = plan.shape[0]
     set_quadratic(n, first, blocks, plan, previous, wants, H, g)
@@ -727,6 +728,7 @@ def iterate(
     # the anchor: the last iterate that was worth its promise, and its step; see CREDIT
     anchor_merit, anchor_promise = merit, 0.0
     credit = -1
+    learning, settled = False, False
     status = STOPPED
     count = 0
     while count < cap:
@@ -736,9 +738,12 @@ def iterate(
             r[i] = T[i]
             for j in range(n):
                 r[i] -= J[i, j] * x[j]
-        if count > 1:
+        if learning:
+            for j in range(n):
+                step[j] = x[j] - xj[j]
             learn_curvature(n, H, J, Jold, wants, state, lam, step, B, y, linear)
         Jold[:, :] = J
+        xj[:n] = x[:n]
         add_tracking(n, J, r, wants, B, g, Hq, gq)
         for j in range(n):
             z[j] = x[j]
@@ -763,14 +768,26 @@ def iterate(
             off = max(off, abs(Tt[i] - linear[i]))
         if not off < np.inf:
             break
-        share = 1.0
-        if off <= MATCH:
-            status = SOLVED
+        share, stride = 1.0, 0.0
+        for j in range(n):
+            stride = max(stride, abs(z[j] - x[j]))
+        if off <= MATCH and (stride <= SHORT or settled):
+            if learning and not settled:  # stiff curvature makes short steps: look again without it
+                learning, settled, credit = False, True, -1
+                for j in range(n):
+                    for k in range(n):
+                        B[j, k] = H[j, k]
+            else:
+                status = SOLVED
         elif anchor_merit - found >= ARMIJO * anchor_promise:
             credit = -1
         elif credit > 0:
             credit -= 1
+        elif settled:
+            status = SOLVED
+            break
         else:  # the loan was not paid back: walk the anchor's own step with care
+            learning = True
             for j in range(n):
                 x[j] = xa[j]
                 z[j] = za[j]
@@ -786,12 +803,11 @@ def iterate(
                     break
             credit = -1
         for j in range(n):
-            step[j] = share * (z[j] - x[j])
-            x[j] += step[j]
+            x[j] += share * (z[j] - x[j])
         plan[:] = trial
         T[:] = Tt
         merit, over = found, beyond
-        if status == SOLVED or (over <= MATCH and merit < best_merit) or (best_over > MATCH and over < best_over):
+        if (status == SOLVED and not settled) or (over <= MATCH and merit < best_merit) or (best_over > MATCH and over < best_over):
             best[:] = plan
             Tb[:] = T
             best_merit, best_over = merit, over
