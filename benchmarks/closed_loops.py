@@ -22,6 +22,7 @@ from laserloop.report.run_figures import draw_residual_map, draw_run, draw_tick_
 from laserloop.report.save import save_figure
 from laserloop.study.claim import format_rows
 from laserloop.study.closed_loop import LoopCase
+from laserloop.study.corner_details import DETAILS, run_details
 from laserloop.study.gradient import compare_gradients
 from laserloop.study.loop_tables import (
     DELTA_K,
@@ -33,7 +34,7 @@ from laserloop.study.loop_tables import (
     list_table_3,
     run_entries,
 )
-from laserloop.study.published_loops import CORNER_FAILURE, DELTA, GRADIENT, TIMING
+from laserloop.study.published_loops import CORNER_FAILURE, DELTA, GRADIENT, TABLE_2, TIMING
 from laserloop.study.questions import collect_questions
 from laserloop.study.timing import time_forward, time_solvers
 from laserloop.surrogates import find_model
@@ -71,11 +72,12 @@ def main() -> None:
     plain = run(
         [Entry("plain", LoopCase(path="diagonal", controller="ipopt", model="paper-corner", graph="plain"))]
     )
+    details = run_details({"baseline": "paper-base", "corner": "paper-corner"}, options.cache)
     gradient = measure_gradient(table_2)
     corner = find_model("paper-corner")
     questions = collect_questions(corner, MpcProblem(), ("diagonal",), 320)
     timing = {"forward": time_forward(corner), "solvers": time_solvers(corner, questions)}
-    page = write_page(table_2, table_3, spread, gradient, timing)
+    page = write_page(table_2, table_3, (spread, details), gradient, timing)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "closed_loop.md").write_text(page)
     content = {
@@ -83,6 +85,7 @@ def main() -> None:
         "table_3": [drop_series(r) for r in table_3],
         "seeds": [drop_series(r) for r in spread],
         "plain": [drop_series(r) for r in plain],
+        "details": [drop_series(r) for r in details],
         "gradient": gradient,
         "timing": timing,
         "gains": find_gains("paper").to_json(),
@@ -125,8 +128,13 @@ def drop_series(record: Record) -> Record:
 
 
 def write_page(
-    table_2: list[Record], table_3: list[Record], spread: list[Record], gradient: Record, timing: Record
+    table_2: list[Record],
+    table_3: list[Record],
+    more: tuple[list[Record], list[Record]],
+    gradient: Record,
+    timing: Record,
 ) -> str:
+    spread, details = more
     margins = {name: find_model(name).provenance["calibration"] for name in ("paper-base", "paper-corner")}
     everything = [*table_2, *table_3, *spread]
     solved = [r for r in everything if r["controller"] == "ipopt"]
@@ -147,12 +155,40 @@ def write_page(
         "The last four groups are not in the paper. `pi`, `constant` and `feedforward` were tuned on vertical, horizontal",
         "and spiral of this plant (src/laserloop/study/tuning.py); `oracle` plans on the plant itself.",
         "",
+        *explain(table_2, spread),
         "## The corner failure",
         "",
         f"Baseline on the diagonal, largest residual: {failure['residual_k']:+.1f} K at ({failure['x_mm']:.2f}, "
         f"{failure['y_mm']:.2f}) mm, t = {failure['t_ms']:.2f} ms (the paper: {CORNER_FAILURE['residual_k']:+.1f} K at "
         f"({CORNER_FAILURE['x_mm']}, {CORNER_FAILURE['y_mm']}) mm, t ≈ {CORNER_FAILURE['t_ms']} ms).",
         "",
+        "The same path, sampled in other ways that the paper need not have mentioned:",
+        "",
+        format_rows(
+            (
+                "corner",
+                "model",
+                "overshoot K",
+                "n > 800",
+                "residual RMS K",
+                "largest residual K",
+                "where mm",
+                "when ms",
+            ),
+            [
+                (
+                    f"{r['detail']}: {DETAILS[r['detail']]}" if r["label"] == "baseline" else "",
+                    r["label"],
+                    f"{r['overshoot_k']:.1f}",
+                    str(r["n_over"]),
+                    f"{r['residual_rms_k']:.1f}",
+                    f"{r['worst_residual']['residual_k']:+.1f}",
+                    f"{r['worst_residual']['x_mm']:.2f}, {r['worst_residual']['y_mm']:.2f}",
+                    f"{r['worst_residual']['t_ms']:.2f}",
+                )
+                for r in details
+            ],
+        ),
         "## Margin",
         "",
         format_rows(
@@ -245,6 +281,48 @@ def write_page(
         "",
     ]
     return "\n".join(lines)
+
+
+def explain(table_2: list[Record], spread: list[Record]) -> list[str]:
+    """What differs from the paper, with the figures that say so."""
+
+    def over(rows: list[Record], label: str, path: str) -> list[float]:
+        return [r["overshoot_k"] for r in rows if r["label"].startswith(label) and r["path"] == path]
+
+    def tell(values: list[float]) -> str:
+        return ", ".join(f"{value:.1f}" for value in values)
+
+    kinds = ("baseline", "corner", "corner + δ")
+    off = [abs(r["power_mean_w"] - TABLE_2[r["label"], r["path"]][6]) for r in table_2 if r["label"] in kinds]
+    guarded = [r for r in [*table_2, *spread] if r["label"].endswith("+ δ")]
+    broken = [r for r in guarded if r["n_over"]]
+    base = over(table_2, "baseline", "diagonal") + over(spread, "base", "diagonal")
+    corner = over(table_2, "corner", "diagonal")[:1] + [
+        r["overshoot_k"]
+        for r in spread
+        if r["label"].startswith("corner") and not r["label"].endswith("δ") and r["path"] == "diagonal"
+    ]
+    return [
+        "### Where we differ",
+        "",
+        f"- Mean power is within {max(off):.2f} W of the paper's on every row.",
+        f"- The baseline fails on the unseen diagonal with every seed, overshoot {tell(base)} K, but by less than the paper's "
+        "51 K. Neither the training length (full and short schedules above) nor the way the path meets its corners (table "
+        "below) closes the gap; hatch, spiral and speed of the authors' training paths are not known.",
+        f"- Corner data alone leave {tell(corner)} K (paper 1.4 K): fewer ticks, not always fewer kelvins.",
+        f"- With δ, {len(broken)} of {len(guarded)} runs have a tick above 800 K: "
+        + (
+            ", ".join(f"{r['label']} {r['path']} {r['overshoot_k']:.1f} K ({r['n_over']})" for r in broken)
+            or "none"
+        )
+        + ". A margin that covers 95 % of one-tick errors on held-out windows does not promise zero in 310 ticks: the paper's "
+        "zero (799.5 K on its spiral) and our excess are the same margin at its limit.",
+        "- The spiral's residual is twice the paper's for both models; its largest values sit where the spiral crosses the grid "
+        "at a slant, where the nodal T_max of this plant ripples by up to 35 K at constant power (plant_accuracy.md).",
+        "- The oracle, which knows the plant, stays inside the window on every path with about the same power: nothing in the "
+        "problem itself forces the other controllers out of it.",
+        "",
+    ]
 
 
 def draw(table_2: list[Record], plain: Record, out: Path) -> None:

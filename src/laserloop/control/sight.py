@@ -1,5 +1,7 @@
 """Sight: which images a controller believes. Single bad pixels are mended, bad images refused."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +15,7 @@ class Sight:
     """Remembers the last image it saw, so that one that only repeats it is known."""
 
     def __init__(self) -> None:
-        self._last: NDArray[np.float64] | None = None
+        self._last: Image | None = None
 
     def reset(self) -> None:
         """Forget the last image."""
@@ -21,24 +23,21 @@ class Sight:
 
     def judge(self, image: Image | None) -> tuple[Image | None, bool]:
         """The image to believe, if any, and whether it was mended."""
-        if image is None or not np.isfinite(image.time):
+        if image is None or not math.isfinite(image.time) or self._repeats(image):
             return None, False
+        self._last = image
         seen = image.temperature
-        if self._repeats(seen):
-            return None, False
-        self._last = seen
-        low, high = float(seen.min()), float(seen.max())
-        if CREDIBLE[0] <= low and high <= CREDIBLE[1]:  # false for NaN too
+        if image.peak.temperature <= CREDIBLE[1] and seen.min() >= CREDIBLE[0]:  # both false for NaN
             return image, False
         mended = mend(seen)
         return (None, False) if mended is None else (image.with_temperature(mended), True)
 
-    def _repeats(self, seen: NDArray[np.float64]) -> bool:
-        """Is it the very same image, and not just of a plate at rest?"""
-        last = self._last
-        if last is None or last is seen or last.shape != seen.shape or last.flat[0] != seen.flat[0]:
+    def _repeats(self, image: Image) -> bool:
+        """Is it the very same picture, and not just of a plate at rest?"""
+        last, seen = self._last, image.temperature
+        if last is None or last is image or last.peak != image.peak or last.temperature.shape != seen.shape:
             return False
-        return bool(np.array_equal(last, seen) and seen.min() < seen.max())
+        return bool(np.array_equal(last.temperature, seen) and seen.min() < seen.max())
 
 
 def mend(temperature: NDArray[np.float64]) -> NDArray[np.float64] | None:

@@ -68,7 +68,9 @@ def _build(compiler: str, flags: tuple[str, ...], source: str, target: Path) -> 
 def _identify(compiler: str) -> str:
     """What the compiler says it is."""
     try:
-        done = subprocess.run([compiler, "--version"], capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run(
+            [compiler, "--version"], capture_output=True, text=True, timeout=30, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoCompiler(f"{compiler} does not run: {error}") from error
     return done.stdout

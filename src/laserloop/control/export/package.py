@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-import numpy as np
-
-from laserloop.control.export.source import fill, find_dtype, read_template, render_source
+from laserloop.control.export.source import MATRICES, fill, find_dtype, read_template, render_source
 from laserloop.control.export.vectors import draw_vectors, write_vectors
 from laserloop.control.problem import MpcProblem
 from laserloop.control.realtime_network import PackedNetwork, pack_network
@@ -32,18 +30,15 @@ def export_c(model: Model, problem: MpcProblem, out: Path, *, dtype: str = "floa
 def _describe(net: PackedNetwork, problem: MpcProblem, dtype: str) -> dict[str, str]:
     """What the header and the page say of this export."""
     low, high = problem.window
-    numbers = sum(getattr(net, name).size for name in ("K", "T0", "T1", "M", "A", "W"))
-    size = np.dtype(dtype).itemsize
+    weights = sum(getattr(net, name).nbytes for name in MATRICES)
+    margins = f"margins of {problem.margin_below:g} K below and {problem.margin_above:g} K above"
     return {
-        "TITLE": f"MS-DeepONet over {net.horizon} ticks, window {low:g} to {high:g} K, "
-        f"0 margin" if not (problem.margin_above or problem.margin_below) else
-        f"MS-DeepONet over {net.horizon} ticks, window {low:g} to {high:g} K, margins "
-        f"{problem.margin_below:g} K below and {problem.margin_above:g} K above",
+        "TITLE": f"MS-DeepONet over {net.horizon} ticks, window {low:g} to {high:g} K, {margins}",
         "N": str(net.horizon),
         "LOW": repr(float(problem.power[0])),
         "HIGH": repr(float(problem.power[1])),
         "WINDOW_LOW": f"{low:g}",
         "WINDOW_HIGH": f"{high:g}",
         "DTYPE": dtype,
-        "KILOBYTES": f"{numbers * size / 1024:.0f}",
+        "KILOBYTES": f"{weights / 1024:.0f}",
     }

@@ -1,6 +1,7 @@
 """The C text of a solver: a template, its sizes, and the numbers of a model and a problem."""
 
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -11,7 +12,7 @@ from laserloop.control.action import Status
 from laserloop.control.problem import MpcProblem
 from laserloop.control.realtime_network import PackedNetwork, pad
 
-DTYPES = {"float32": np.float32, "float64": np.float64}
+DTYPES: dict[str, type[np.floating[Any]]] = {"float32": np.float32, "float64": np.float64}
 ITERATIONS = 12  # most, in a tick
 STEEP = 1e3  # ρ⁺ in units of all other prices together
 WHOLE = ("GUESSES", "HALVINGS", "CREDIT", "SHRINKINGS")
@@ -32,7 +33,7 @@ def fill(template: str, values: dict[str, str]) -> str:
     return template
 
 
-def find_dtype(dtype: DTypeLike) -> type[np.floating]:
+def find_dtype(dtype: DTypeLike) -> type[np.floating[Any]]:
     """float32 or float64; others are refused."""
     name = np.dtype(dtype).name
     if name not in DTYPES:
@@ -41,11 +42,13 @@ def find_dtype(dtype: DTypeLike) -> type[np.floating]:
 
 
 def render_source(net: PackedNetwork, *, problem: MpcProblem | None = None) -> str:
-    """The source of a network's shape; with a `problem` it also holds the weights and the interface's start."""
+    """The source for a network's shape; with a `problem` also its weights and the interface to deploy."""
     single = net.W.dtype == np.float32
     constants = [f"#define {name} {getattr(kernels, name)}" for name in WHOLE]
     constants += [f"#define {name} {getattr(kernels, name)!r}" for name in REAL]
-    constants.append(f"#define FLAT ((real){1e-4 if single else 1e-6!r}) /* a slope below is taken for zero */")
+    constants.append(
+        f"#define FLAT ((real){1e-4 if single else 1e-6!r}) /* a slope below is taken for zero */"
+    )
     sizes = [
         f"typedef {'float' if single else 'double'} real;",
         f"#define ROOT(x) {'sqrtf' if single else 'sqrt'}(x)",
@@ -101,7 +104,7 @@ def problem_numbers(problem: MpcProblem) -> list[float]:
 
 def find_blocks(problem: MpcProblem) -> NDArray[np.int64]:
     """(N_h,): the move that each tick takes."""
-    return np.argmax(problem.spread, axis=1)
+    return np.asarray(np.argmax(problem.spread, axis=1))
 
 
 def _nest(array: NDArray[np.floating], suffix: str) -> str:

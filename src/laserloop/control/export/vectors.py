@@ -10,8 +10,7 @@ import numpy as np
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Status
 from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution
-from laserloop.control.realtime import RealtimeSolver
+from laserloop.control.question import Question, Solution, Solver
 from laserloop.surrogates.architecture import ROW
 from laserloop.surrogates.model import Model
 from laserloop.surrogates.ms_deeponet import MsDeepONet
@@ -34,8 +33,12 @@ def draw_vectors(
     model: Model, problem: MpcProblem, *, dtype: str = "float32", count: int = COUNT, seed: int = 0
 ) -> list[Vector]:
     """Questions around what the model was trained on, heat-up and overheated plates among them."""
+    from laserloop.control.realtime import RealtimeSolver  # which may itself run on what is exported here
+
     other = {"float32": "float64", "float64": "float32"}[dtype]
-    solvers = [RealtimeSolver(model, problem, dtype=np.dtype(name)) for name in (dtype, other)]
+    solvers: list[Solver] = [
+        RealtimeSolver(model, problem, dtype=np.dtype(name), engine="numba") for name in (dtype, other)
+    ]
     rng = np.random.default_rng(seed)
     kept: list[Vector] = []
     for _ in range(20 * count):
@@ -87,13 +90,21 @@ def write_vectors(vectors: list[Vector]) -> str:
     for vector in vectors:
         q, a = vector.question, vector.answer
         committed = np.concatenate((q.committed, np.zeros(horizon - len(q.committed))))
-        asked = (*q.kinematics.ravel(), *q.temps, *q.location, q.previous, len(q.committed), *committed, *q.start)
+        asked = (
+            *q.kinematics.ravel(),
+            *q.temps,
+            *q.location,
+            q.previous,
+            len(q.committed),
+            *committed,
+            *q.start,
+        )
         told = (*a.plan, *a.predicted, CODES[a.status])
         lines.append(" ".join(format(float(number), ".17g") for number in (*asked, *told)))
     return "\n".join(lines) + "\n"
 
 
-def _answer(solver: RealtimeSolver, question: Question) -> Solution:
+def _answer(solver: Solver, question: Question) -> Solution:
     solver.reset()
     return solver.solve(replace(question, start=question.start.copy()))
 

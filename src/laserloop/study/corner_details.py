@@ -1,0 +1,55 @@
+"""How the diagonal meets its corners: ways to sample the same bow-tie that a paper need not mention."""
+
+import itertools
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from laserloop.control.problem import MpcProblem
+from laserloop.episode import make_plant
+from laserloop.paths import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, find_path, trace_diagonal
+from laserloop.study.case import solve_case
+from laserloop.study.closed_loop import TICKS, control, record
+from laserloop.surrogates import find_model
+
+DETAILS = {
+    "as named": "equal hops along the way; a corner falls inside a tick",
+    "on the vertex": "each leg in equal hops of its own; a tick ends on every corner",
+    "dwell 1": "the same, and the beam rests on each corner for a tick",
+    "dwell 4": "the same, for 4 ticks",
+}
+
+
+def make_detail(detail: str, ticks: int = TICKS) -> ScanPath:
+    """The diagonal with corners of a kind."""
+    if detail == "as named":
+        return find_path("diagonal", ticks=ticks)
+    rest = int(detail.split()[1]) if detail.startswith("dwell") else 0
+    hop = DEFAULT_SPEED * DEFAULT_TICK
+    corners = trace_diagonal(hop * (ticks + 1))
+    points = [corners[:1]]
+    for start, end in itertools.pairwise(corners):
+        count = max(1, round(float(np.hypot(*(end - start))) / hop))
+        share = np.arange(1, count + 1)[:, np.newaxis] / count
+        points += [start + share * (end - start), np.repeat(end[np.newaxis], rest, axis=0)]
+    return ScanPath(name=f"diagonal, {detail}", positions=np.concatenate(points)[: ticks + 1])
+
+
+def run_details(models: dict[str, str], root: Path) -> list[dict[str, Any]]:
+    """One row per model and detail, without a margin."""
+    rows = []
+    for detail in DETAILS:
+        for label, name in models.items():
+            model = find_model(name)
+            settings = {"study": "corner details", "detail": detail, "model": model.provenance["identity"]}
+            found = solve_case(root / "details", settings, partial(_run, detail, name))
+            rows.append({"label": label, "detail": detail, **found})
+    return rows
+
+
+def _run(detail: str, name: str) -> dict[str, Any]:
+    path, model, problem = make_detail(detail), find_model(name), MpcProblem()
+    run = control(make_plant("paper", path), path, "ipopt", problem, model=model)
+    return record(run, problem, model=name)
