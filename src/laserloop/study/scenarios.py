@@ -61,7 +61,7 @@ def list_scenarios(slow: tuple[float, ...], quick: tuple[float, ...]) -> list[Sc
         Scenario(label="compiled solver, charged", solve_s=quick),
         Scenario(label="IPOPT, not charged", controller="ipopt"),
         Scenario(label="IPOPT, charged, late plan shifted", controller="ipopt", solve_s=slow),
-        Scenario(label="IPOPT, charged, plan from its start", controller="ipopt", solve_s=slow, policy="late"),
+        Scenario(label="IPOPT, charged, plan from start", controller="ipopt", solve_s=slow, policy="late"),
         Scenario(label="IPOPT, 3 powers of a plan", controller="ipopt", apply=3),
         Scenario(label="IPOPT, 5 powers of a plan", controller="ipopt", apply=5),
     ]  # fmt: skip

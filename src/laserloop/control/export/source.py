@@ -16,7 +16,7 @@ DTYPES: dict[str, type[np.floating[Any]]] = {"float32": np.float32, "float64": n
 ITERATIONS = 12  # most, in a tick
 STEEP = 1e3  # ρ⁺ in units of all other prices together
 WHOLE = ("GUESSES", "HALVINGS", "CREDIT", "SHRINKINGS")
-REAL = ("EXACT", "NEAR", "DEPENDENT", "FAR", "JITTER", "MATCH", "ARMIJO")
+REAL = ("EXACT", "NEAR", "DEPENDENT", "FAR", "JITTER", "MATCH", "ARMIJO", "SHORT")
 MATRICES = ("K", "a", "T0", "t0", "T1", "t1", "M", "m", "A", "W", "b")  # in the order of the C struct
 SENTENCES = (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE, Status.SPEECHLESS, Status.EXHAUSTED)
 
