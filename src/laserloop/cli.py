@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from laserloop.plant import Plant
 
 DEMO_PATH = "diagonal"
-DEMO_CONTROLLERS = ("ipopt", "pi", "constant")
+DEMO_CONTROLLERS = ("realtime", "pi", "constant")
 
 app = App(
     name="laserloop",

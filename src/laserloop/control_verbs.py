@@ -120,7 +120,7 @@ def control(
             help="The compiled MPC, the paper's with IPOPT, the loops without a model, or one that plans on "
             "the plant itself."
         ),
-    ] = "ipopt",
+    ] = "realtime",
     model: Annotated[
         str | None,
         Parameter(help="A shipped model or a folder.", show_default=lambda _: BEST_MODEL),

@@ -15,7 +15,7 @@ from laserloop.control.realtime_network import PackedNetwork, pad
 DTYPES: dict[str, type[np.floating[Any]]] = {"float32": np.float32, "float64": np.float64}
 ITERATIONS = 12  # most, in a tick
 STEEP = 1e3  # ρ⁺ in units of all other prices together
-WHOLE = ("GUESSES", "HALVINGS", "CREDIT", "SHRINKINGS")
+WHOLE = ("HALVINGS", "CREDIT", "SHRINKINGS")
 REAL = ("EXACT", "NEAR", "DEPENDENT", "FAR", "JITTER", "MATCH", "ARMIJO", "SHORT")
 MATRICES = ("K", "a", "T0", "t0", "T1", "t1", "M", "m", "A", "W", "b")  # in the order of the C struct
 SENTENCES = (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE, Status.SPEECHLESS, Status.EXHAUSTED)
@@ -48,6 +48,9 @@ def render_source(net: PackedNetwork, *, problem: MpcProblem | None = None) -> s
     constants += [f"#define {name} {getattr(kernels, name)!r}" for name in REAL]
     constants.append(
         f"#define FLAT ((real){1e-4 if single else 1e-6!r}) /* a slope below is taken for zero */"
+    )
+    constants.append(
+        f"#define BENT ((real){2e-6 if single else 1e-12!r}) /* a unit this far off its tangent is not linear */"
     )
     sizes = [
         f"typedef {'float' if single else 'double'} real;",
