@@ -11,6 +11,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --editable ".[dev]" --constraint constraints.txt
 	$(BIN)/laserloop simulate diagonal --ticks 1 > /dev/null  # compiles the kernels once, for all later starts
+	$(BIN)/laserloop control diagonal --ticks 1 > /dev/null
 	touch $@
 
 demo: setup

@@ -1,7 +1,3 @@
-# NOTE FROM THE LEAD (02:20): realtime.py is finished by the lead (typed, engines); owner /tmp/h3: stop tuning, make ruff and
-# The one with scratch /tmp/h3 OWNS realtime.py, realtime_kernels.py, realtime_network.py, test_realtime.py, test_qp.py.
-# The one with scratch /tmp/h5 must NOT edit those: it OWNS control/export/**, control/batch.py, test_export.py,
-# test_batch.py, and takes the algorithm of the kernels as it is when it starts the C (stage 2 of its task).
 """Kernels of the realtime solver: arrays and numbers in, arrays out. No objects, no allocation inside a tick.
 
 N  horizon      n  free moves      w  width, padded      p  plan, P/P_max      x (n,)  free moves of p
@@ -39,7 +35,7 @@ MATCH = 0.01  # K: the linear prediction is trusted when the network agrees this
 ARMIJO = 0.1
 SHORT = 0.1  # of P_max
 HALVINGS = 4  # of a step
-CREDIT = 3  # full steps that may be worse than the anchor, since a kink of the network is found only by crossing it
+CREDIT = 3  # full steps that may be worse than the anchor: a kink of the network is found only by crossing it
 SHRINKINGS = 12  # halvings of the interval in which a plan becomes feasible
 
 
@@ -240,7 +236,7 @@ def set_rows(n, m, H, g, J, r, limits, bounds, qp):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def hold(i, k, n, qp):
-    """Take row i as the k-th held one (Gram–Schmidt, twice where digits are lost); False if others imply it."""
+    """Take row i as the k-th held one (Gram–Schmidt, twice if digits are lost); False if others imply it."""
     a, Q, R, order = qp[0], qp[2], qp[3], qp[6]
     if k == n:
         return False
@@ -343,7 +339,7 @@ def solve_equality(n, k, state, lam, qp):
 @njit(cache=True, error_model="numpy", nogil=True)
 def guess_working_set(n, m, state, lam, qp):
     """Solve with the working set given, mend what it violates, a few times. Returns whether it is right."""
-    a, levels, y, order, taken = qp[0], qp[1], qp[5][3], qp[6], qp[7]
+    a, levels, y, taken = qp[0], qp[1], qp[5][3], qp[7]
     for _ in range(GUESSES):
         for i in range(m + n):
             taken[i] = 0
@@ -357,7 +353,7 @@ def guess_working_set(n, m, state, lam, qp):
             for j in range(n):
                 t += a[i, j] * y[j]
             low, high, below, above = levels[0, i], levels[1, i], levels[2, i], levels[3, i]
-            if now == FLOOR or now == CEILING:
+            if now in (FLOOR, CEILING):
                 least, most = (0.0, below) if now == FLOOR else (-above, 0.0)
                 if taken[i] == 0 and abs(t - (low if now == FLOOR else high)) > NEAR:
                     state[i] = INSIDE  # the others contradict it
@@ -475,8 +471,8 @@ def sort_rows(n, m, state, qp):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def walk(n, m, state, lam, qp):
-    """From z, one row taken or let go at a time; always ends. Returns the number of steps, negative at the cap."""
-    a, levels, vectors, order, taken = qp[0], qp[1], qp[5], qp[6], qp[7]
+    """From z, one row taken or let go at a time; always ends. Returns the steps, negative at the cap."""
+    a, levels, vectors, taken = qp[0], qp[1], qp[5], qp[7]
     y, z, t = vectors[3], vectors[6], vectors[7]
     sort_rows(n, m, state, qp)
     find_centre(n, m, state, qp)
@@ -523,7 +519,7 @@ def walk(n, m, state, lam, qp):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def solve_qp(n, m, H, g, J, r, limits, bounds, state, x, lam, qp):
-    """The minimiser x of f(x) + Σψ(r + J x) over the box; begins with the working set in `state`, leaves its own.
+    """The minimiser x of f(x) + Σψ(r + J x) over the box; takes the working set in `state`, leaves its own.
 
     `limits` are floor, ceiling, ρ⁻ and ρ⁺; `state` and `lam` (m + n,) are those of the m rows, then of the
     bounds. Returns the number of steps of the walk, 0 if it was not needed, negative if it met its cap.
@@ -697,7 +693,7 @@ def shrink(net, folded, skips, first, previous, wants, least, plan, T, trial, Tt
 def iterate(
     net, folded, skips, first, n, blocks, previous, wants, limits, bounds, cap, warm, real, rows, double
 ):
-    """SQP from the plan given; leaves the best plan in its place. Returns solved or stopped, and the count."""
+    """SQP from the plan given; leaves the best plan in its place. Returns solved or stopped, and a count."""
     A, W, b = net[8], net[9], net[10]
     a, Cc = folded
     units, D, forward, AS = real
@@ -807,7 +803,8 @@ def iterate(
         plan[:] = trial
         T[:] = Tt
         merit, over = found, beyond
-        if (status == SOLVED and not settled) or (over <= MATCH and merit < best_merit) or (best_over > MATCH and over < best_over):
+        improves = (over <= MATCH and merit < best_merit) or (best_over > MATCH and over < best_over)
+        if improves or (status == SOLVED and not settled):
             best[:] = plan
             Tb[:] = T
             best_merit, best_over = merit, over
@@ -840,7 +837,7 @@ def solve_tick(
     """Fold, check that least power is cool enough, iterate, mend; returns status and count.
 
     `question`: kinematics (N, 4), temperatures, location, previous power, start; the first `first` powers of
-    `start` cannot be changed any more; powers in units of P_max. `warm` (2, N): the working set of the last QP,
+    `start` cannot be changed any more; powers in units of P_max. `warm` (2N): the last QP's working set,
     begun with and left for the next tick. Leaves plan and prediction in rows 6 and 7 of the double vectors.
     """
     kinematics, temps, location, previous, start = question
@@ -859,7 +856,8 @@ def solve_tick(
     if not is_finite(previous):
         return SPEECHLESS, 0
     before = min(max(previous[0], least), bounds[1, 0])
-    fold_tick(net, stats, seen, skips[0], kinematics, temps, location, real[4], units, rows, folded[0], folded[1])
+    a, Cc = folded
+    fold_tick(net, stats, seen, skips[0], kinematics, temps, location, real[4], units, rows, a, Cc)
     if n > 0:
         start_moves(n, first, blocks, plan, bounds, x)
     for i in range(horizon):

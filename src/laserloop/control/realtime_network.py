@@ -1,4 +1,4 @@
-"""The packed network: an MS-DeepONet laid out for the compiled solvers, scalers and trunk's last layer folded in.
+"""The packed network: an MS-DeepONet laid out for the compiled solvers, scalers and last trunk layer inside.
 
 N  horizon      w  width, padded      f  trunk features      x̄, ȳ  standardised kinematics and trunk features
 

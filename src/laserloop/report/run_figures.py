@@ -330,7 +330,7 @@ def _run_legend(record: Record) -> list[Line2D | Patch]:
         label = "predicted one tick ahead"
         handles.append(Line2D([], [], color=COLD, linewidth=0.8, label=label))
     if margin := read_margin(record):
-        label = f"bound − δ, δ = {margin:g} K"
+        label = f"bound − δ, δ = {margin:.3g} K"
         handles.append(Line2D([], [], color=INK, linewidth=0.9, linestyle=":", label=label))
     return [*handles, *_band_legend()]
 

@@ -100,7 +100,7 @@ def name_model(record: Record) -> str:
     """The model and its margin in a few words, or nothing."""
     model, margin = record.get("model"), read_margin(record)
     words = [_tidy(Path(model).name or model)] if model else []
-    return ", ".join([*words, f"δ {margin:g} K"] if margin else words)
+    return ", ".join([*words, f"δ {margin:.3g} K"] if margin else words)
 
 
 def name_runs(records: Sequence[Record]) -> list[str]:

@@ -141,7 +141,7 @@ def _divide(records: Sequence[Record]) -> tuple[list[str], list[str]]:
 
 
 def _describe_planning(record: Record) -> str:
-    margin = f" and {read_margin(record):g} K of margin" if read_margin(record) else ""
+    margin = f" and {read_margin(record):.3g} K of margin" if read_margin(record) else ""
     if record.get("model"):
         return f", planning with {Path(record['model']).name}{margin},"
     if record["controller"] == "oracle":

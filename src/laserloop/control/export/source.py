@@ -18,6 +18,8 @@ STEEP = 1e3  # ρ⁺ in units of all other prices together
 WHOLE = ("HALVINGS", "CREDIT", "SHRINKINGS")
 REAL = ("EXACT", "NEAR", "DEPENDENT", "FAR", "JITTER", "MATCH", "ARMIJO", "SHORT")
 MATRICES = ("K", "a", "T0", "t0", "T1", "t1", "M", "m", "A", "W", "b")  # in the order of the C struct
+# a change of slope that is none, and how far off its tangent a unit still is linear
+FLAT_BENT = {"float32": (1e-4, 2e-6), "float64": (1e-6, 1e-12)}
 SENTENCES = (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE, Status.SPEECHLESS, Status.EXHAUSTED)
 
 
@@ -46,12 +48,8 @@ def render_source(net: PackedNetwork, *, problem: MpcProblem | None = None) -> s
     single = net.W.dtype == np.float32
     constants = [f"#define {name} {getattr(kernels, name)}" for name in WHOLE]
     constants += [f"#define {name} {getattr(kernels, name)!r}" for name in REAL]
-    constants.append(
-        f"#define FLAT ((real){1e-4 if single else 1e-6!r}) /* a slope below is taken for zero */"
-    )
-    constants.append(
-        f"#define BENT ((real){2e-6 if single else 1e-12!r}) /* a unit this far off its tangent is not linear */"
-    )
+    flat, bent = FLAT_BENT["float32" if single else "float64"]
+    constants += [f"#define FLAT ((real){flat!r})", f"#define BENT ((real){bent!r})"]
     sizes = [
         f"typedef {'float' if single else 'double'} real;",
         f"#define ROOT(x) {'sqrtf' if single else 'sqrt'}(x)",

@@ -1,6 +1,7 @@
 """Test vectors: questions in a row and the answers that the numba kernels give to them.
 
-A vector is only kept if its answer does not hinge on rounding: float32 and float64 must lead to the same one.
+A vector is only kept if its answer does not hinge on rounding: float32 and float64 must lead to the same
+one in the same few iterations, and not by stopping at their cap.
 """
 
 from dataclasses import dataclass, replace
@@ -18,7 +19,8 @@ from laserloop.surrogates.ms_deeponet import MsDeepONet
 COUNT = 200
 POWER_TOLERANCE = 0.02  # W
 HEAT_TOLERANCE = 0.05  # K
-CODES = {Status.SOLVED: 0, Status.STOPPED: 1, Status.INFEASIBLE: 2}
+MOST_ITERATIONS = 6
+CODES = {Status.SOLVED: 0, Status.INFEASIBLE: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -113,7 +115,7 @@ def _agree(one: Solution, other: Solution) -> bool:
     """Well inside the tolerances."""
     return (
         one.status is other.status
-        and one.iterations == other.iterations
+        and one.iterations == other.iterations <= MOST_ITERATIONS
         and bool(np.abs(one.plan - other.plan).max() < 0.2 * POWER_TOLERANCE)
         and bool(np.abs(one.predicted - other.predicted).max() < 0.2 * HEAT_TOLERANCE)
     )
