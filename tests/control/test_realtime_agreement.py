@@ -1,6 +1,7 @@
 """The compiled solver against IPOPT on the same questions, whatever engine runs it."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,8 +118,7 @@ def test_the_same_question_has_the_same_answer(model: Model, questions: list[Que
 def test_what_is_no_number_leaves_the_solver_speechless(
     model: Model, questions: list[Question], engine: str, value: float, part: str
 ) -> None:
-    known = getattr(questions[3], part)
-    wrong = value if part == "previous" else np.full_like(known, value)
+    wrong: Any = value if part == "previous" else np.full_like(getattr(questions[3], part), value)
     answer = RealtimeSolver(model, MpcProblem(), engine=engine).solve(replace(questions[3], **{part: wrong}))
     assert answer.status is Status.SPEECHLESS
     assert (answer.plan >= 0.0).all()
