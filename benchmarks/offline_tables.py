@@ -9,10 +9,15 @@ import argparse
 import json
 from pathlib import Path
 
+from laserloop.excitation import Excitation
+from laserloop.report.offline import draw_tracking
+from laserloop.report.save import save_figure
+from laserloop.study import Trajectories
 from laserloop.study.claim import format_claims, format_rows
+from laserloop.study.offline import track
 from laserloop.study.table_1 import format_table_1, measure_excitations, run_table_1
 from laserloop.study.table_1_claims import describe_ratios, judge_table_1
-from laserloop.surrogates import find_model, shipped_models
+from laserloop.surrogates import Model, find_model, shipped_models
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"
@@ -78,7 +83,18 @@ def main() -> None:
         ]
     )
     (options.out / "table_1.md").write_text(page + "\n")
+    draw(models["paper-corner"], options)
     print(page)
+
+
+def draw(model: Model, options: argparse.Namespace) -> None:
+    """The paper's figure of offline validation: the corner model on a seen and on the unseen path."""
+    kept = Trajectories(folder=options.cache / "trajectories")
+    kinds = (Excitation.PERSISTENT, Excitation.BANG_BANG)
+    rows = [track(model, path, kind, trajectories=kept) for path in ("spiral", "diagonal") for kind in kinds]
+    folder = options.out / "figures"
+    folder.mkdir(exist_ok=True)
+    save_figure(folder / "offline-corner.png", draw_tracking(rows, title="paper-corner, blind windows"))
 
 
 def _describe(name: str, origin: dict) -> str:  # type: ignore[type-arg]

@@ -71,3 +71,22 @@ def _measure_shared(model: Model, record: FloatArray, noise: float, seed: int) -
     windows = cut_episode(record, horizon=horizon, stride=horizon, reading=reading, smooth=smooth)
     offset = np.random.default_rng(seed).normal(0.0, noise, (len(windows), 1))
     return measure_errors(model, replace(windows, temps=windows.temps + offset))
+
+
+def track(
+    model: Model, path: str, excitation: Excitation, *, trajectories: Trajectories | None = None
+) -> dict[str, Any]:
+    """Truth and blind prediction tick by tick along one fresh trajectory, window after window."""
+    trajectories = trajectories or Trajectories()
+    horizon = model.architecture.horizon
+    windows = cut_episode(trajectories.get(path, excitation, 0), horizon=horizon, stride=horizon)
+    predicted = model.predict(windows.branch, windows.temps, windows.location)
+    ticks = windows.tick[:, np.newaxis] + np.arange(1, horizon + 1)
+    return {
+        "path": path,
+        "excitation": str(excitation),
+        "tick": ticks.ravel().tolist(),
+        "true_k": windows.target.ravel().tolist(),
+        "predicted_k": predicted.ravel().tolist(),
+        "horizon": horizon,
+    }
