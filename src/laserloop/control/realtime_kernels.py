@@ -22,8 +22,8 @@ SMOOTH = 1e-6  # ε of σ(z) = ½(z + √(z² + ε)), as in the reference
 
 # row states of the QP: below the floor, on it, between, on the ceiling, above it
 BELOW, FLOOR, INSIDE, CEILING, ABOVE = -2, -1, 0, 1, 2
-GUESSES = 3  # working sets tried before the walk, which always ends
-EXACT = 1e-11  # relative, of the multipliers
+GUESSES = 3  # working sets tried before the walk
+EXACT = 1e-11  # of the sum of all terms, by which a multiplier may leave its range
 NEAR = 1e-7  # K or P_max, of the levels
 DEPENDENT = 1e-10  # a row this close to the span of others is implied by them
 
@@ -32,8 +32,8 @@ JITTER = 1e-7  # K, by which kinks that meet in a point are parted
 
 SOLVED, STOPPED, INFEASIBLE, SPEECHLESS = 0, 1, 2, 3
 MATCH = 0.01  # K: the linear prediction is trusted when the network agrees this well
-ARMIJO = 0.1
-SHORT = 0.1  # of P_max
+ARMIJO = 0.1  # of what the linearisation promised, at least
+SHORT = 0.1  # of P_max: after a longer step the slopes are looked at again
 HALVINGS = 4  # of a step
 CREDIT = 3  # full steps that may be worse than the anchor: a kink of the network is found only by crossing it
 SHRINKINGS = 12  # halvings of the interval in which a plan becomes feasible
@@ -471,7 +471,7 @@ def sort_rows(n, m, state, qp):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def walk(n, m, state, lam, qp):
-    """From z, one row taken or let go at a time; always ends. Returns the steps, negative at the cap."""
+    """From z, one row taken or let go at a time. Returns the steps, negative at the cap."""
     a, levels, vectors, taken = qp[0], qp[1], qp[5], qp[7]
     y, z, t = vectors[3], vectors[6], vectors[7]
     sort_rows(n, m, state, qp)

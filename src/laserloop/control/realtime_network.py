@@ -2,11 +2,12 @@
 
 N  horizon      w  width, padded      f  trunk features      x̄, ȳ  standardised kinematics and trunk features
 
-Once per tick   a = a₀ + Kᵀx̄,  h = ReLU(T₁ᵀ ReLU(T₀ᵀȳ + t₀) + t₁),  [C | c] = m₀ + Mᵀh
+Once per tick   a = a₀ + Kᵀx̄,  h = σ(T₁ᵀσ(T₀ᵀȳ + t₀) + t₁),  [C | c] = m₀ + Mᵀh
 Every plan      T̂ = C σ(Wᵀσ(Aᵀp + a) + b) + c       p plan in units of P_max, T̂ in K
 
-The trunk's last layer is linear, so it is contracted into M when the model is packed; ReLU leaves about a
-third of h, and only its rows of M are read. Matrices are (in, out): a layer adds up rows, which vectorises
+σ(z) = ½(z + √(z² + ε)), the smooth rectifier of the reference, in branch and trunk. The trunk's last layer is
+linear, so it is contracted into M when the model is packed; all but a third of h is next to nothing, and
+only the rows of M that meet the rest are read. Matrices are (in, out): a layer adds up rows, which vectorises
 without reordering a sum.
 """
 
