@@ -364,4 +364,4 @@ def test_a_camera_that_cannot_be_built_says_why(changes: dict[str, Any], sentenc
 
 
 def test_an_image_knows_nothing_but_what_it_shows() -> None:
-    assert set(Image.__slots__) == {"time", "x", "y", "temperature", "peak", "smooth"}
+    assert set(Image.__slots__) == {"time", "x", "y", "temperature", "peak", "smooth", "subgrid"}
