@@ -317,8 +317,9 @@ def explain(table_2: list[Record], spread: list[Record]) -> list[str]:
         )
         + ". A margin that covers 95 % of one-tick errors on held-out windows does not promise zero in 310 ticks: the paper's "
         "zero (799.5 K on its spiral) and our excess are the same margin at its limit.",
-        "- The spiral's residual is twice the paper's for both models; its largest values sit where the spiral crosses the grid "
-        "at a slant, where the nodal T_max of this plant ripples by up to 35 K at constant power (plant_accuracy.md).",
+        "- The spiral's residual is larger than the paper's for both models. Part of it is the nodal T_max of this plant, which "
+        "ripples by up to 35 K at constant power with the beam's place on the grid (plant_accuracy.md); how much depends on "
+        "where a spiral runs, and the authors' is not known.",
         "- The oracle, which knows the plant, stays inside the window on every path with about the same power: nothing in the "
         "problem itself forces the other controllers out of it.",
         "",
