@@ -69,9 +69,9 @@ def write_page(bench: Record, reference: list[Record], ours: list[Record], scena
     solvers = {
         "reference": "IPOPT, the paper's graph",
         "folded": "IPOPT, folded graph",
-        "realtime": "compiled (numba), called from Python",
-        "exported_c": "exported C, called from Python",
-        "exported_c_alone": "exported C, the call alone",
+        "numba": "compiled by numba, called from Python",
+        "realtime": "exported C, called from Python (the default)",
+        "exported_c": "exported C, the call alone",
     }
     base = bench["reference"]["median_us"]
     first, free = bench["first_move_difference_w"], bench["first_move_difference_slack_free_w"]

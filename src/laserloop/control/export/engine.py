@@ -90,6 +90,10 @@ class CEngine:
             solve_s=perf_counter() - started,
         )
 
+    def answer_again(self) -> None:
+        """The last question once more, in C alone: what a machine without Python has to wait for."""
+        self._solve()
+
 
 def _load(net: PackedNetwork) -> Any:
     """The library of a network's shape."""
