@@ -25,6 +25,8 @@ FAULTS: dict[str, Callable[[Span], Disturb]] = {
 }
 SHORT, LONG = Span(5, 2), Span(4, 9)
 TICKS = 16
+# While a cold plate heats up no plan keeps the window, and there the compiled solver may end at its cap.
+GOOD = {"ipopt": {Status.SOLVED}, "realtime": {Status.SOLVED, Status.STOPPED}}
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +89,7 @@ def test_a_bad_camera_ends_no_run(
     if name in WITH_MODEL and span is LONG and fault != "saturated":
         assert run.statuses[span.first + span.ticks - 1] is Status.EXHAUSTED
         assert run.power[span.first + span.ticks - 1] == 0.0
-        assert run.statuses[-1] in (Status.SOLVED, Status.STOPPED)  # a plan again
+        assert run.statuses[-1] in GOOD[name]  # a plan again
         assert run.power[-1] > 0.0
 
 
@@ -131,7 +133,7 @@ def test_without_faults_every_tick_is_solved_below_the_bound(
     name: str, plant: Plant, path: ScanPath, model: Model
 ) -> None:
     run = close(name, plant, path, model)
-    assert set(run.statuses[8:]) == {Status.SOLVED}  # in the first heating up no plan keeps the window
-    assert set(run.statuses) <= {Status.SOLVED, Status.STOPPED}
+    assert set(run.statuses) <= GOOD[name]
+    assert set(run.statuses[8:]) == {Status.SOLVED}
     assert (run.predicted <= 800.0 + 0.02).all()
     assert run.t_max[8:].min() > 700.0
