@@ -1,9 +1,6 @@
 """Running an ensemble: what is missing in its store is made, here or by the workers of a dask cluster."""
 
-import logging
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from laserloop.bad_input import BadInput
+from laserloop.crew import check_crew, open_crew, share_out
 from laserloop.dataset.ensemble import EnsembleSettings
 from laserloop.dataset.record import record_episode
 from laserloop.dataset.store import (
@@ -27,10 +25,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
 Progress = Callable[[int, int], None]  # episodes there, episodes in all
-
-CONNECT_WITHIN = 20  # s
-DEATHS = 100  # of workers around one episode before dask gives it up; preempted nodes are no fault of ours
-MAX_WORKERS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +64,13 @@ def run_ensemble(
     `workers`: processes of a local cluster, by default one per core; 1 works in this process, without dask.
     `scheduler`: the address of a dask scheduler instead, whose workers see the same folder.
     """
-    _check_workers(workers, scheduler)
+    count = check_crew(workers, scheduler)
     store = create_store(directory, settings)
     began, total, lacking = perf_counter(), settings.runs, missing(store)
     made = len(lacking)
     if progress is not None:
         progress(total - made, total)
-    count = min(workers or os.cpu_count() or 1, max(made, 1))
-    with _open_cluster(count, scheduler, settings) as client:
+    with _open_cluster(min(count, max(made, 1)), scheduler, settings) as client:
         while lacking:
             finished = _make_here(store, lacking) if client is None else _make_there(client, store, lacking)
             for done, _ in enumerate(finished, start=total - len(lacking) + 1):
@@ -121,23 +114,8 @@ def _make_here(store: EpisodeStore, lacking: list[int]) -> Iterator[int]:
 
 def _make_there(client: "Client", store: EpisodeStore, lacking: list[int]) -> Iterator[int]:
     """Digests as they come in; an episode that dask gave up because its workers died is left out."""
-    from distributed import KilledWorker, as_completed
-
-    count, settings = len(lacking), store.settings.to_json()
-    futures = client.map(
-        make_episode, [str(store.directory)] * count, [settings] * count, lacking, pure=False
-    )
-    for future in as_completed(futures):  # type: ignore[no-untyped-call]
-        try:
-            digest = future.result()
-        except KilledWorker:
-            continue
-        except CancelledError:
-            raise BadInput(
-                "the scheduler must stay until the end, but was lost; start it and the same command again to "
-                "go on."
-            ) from None
-        yield digest
+    settings = store.settings.to_json()
+    return share_out(client, make_episode, [(str(store.directory), settings, index) for index in lacking])
 
 
 @contextmanager
@@ -148,44 +126,7 @@ def _open_cluster(
     if scheduler is None and workers == 1:
         yield None
         return
-    try:
-        import dask
-        from distributed import Client, LocalCluster
-    except ModuleNotFoundError:
-        raise BadInput(
-            "more than one worker needs dask, but it is not installed; pip install 'laserloop[data]'."
-        ) from None
-    if scheduler is not None:
-        with _connect(Client, scheduler) as client:
-            yield client
-        return
-    record_episode(replace(settings, runs=1, states=3), 0)  # compile once, here; workers load it from disk
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": DEATHS}),
-        LocalCluster(  # type: ignore[no-untyped-call]
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster) as client,  # type: ignore[no-untyped-call]
-    ):
+    if scheduler is None:
+        record_episode(replace(settings, runs=1, states=3), 0)  # compile once, here; workers load it
+    with open_crew(workers, scheduler) as client:
         yield client
-
-
-def _connect(make_client: "type[Client]", address: str) -> "Client":
-    try:
-        return make_client(address, timeout=CONNECT_WITHIN)
-    except (OSError, ValueError) as problem:
-        raise BadInput(
-            f"a scheduler must answer at its address, but {address!r} does not "
-            f"({type(problem).__name__}); start one: dask scheduler."
-        ) from None
-
-
-def _check_workers(workers: int | None, scheduler: str | None) -> None:
-    if workers is not None and scheduler is not None:
-        raise BadInput("workers and a scheduler exclude each other, but both were given; drop one.")
-    if workers is not None and not 1 <= workers <= MAX_WORKERS:
-        raise BadInput(f"workers must be 1 to {MAX_WORKERS}, but {workers} were asked for; choose a number.")

@@ -19,22 +19,25 @@ Latency = Mapping[str, Mapping[str, float]]  # architecture → way → µs
 SIZES = (("basis", "50"), ("basis", "100"), ("basis", "150"), ("width", "64"), ("width", "256"))
 
 
-def judge_claims(points: Iterable[Point], latency: Latency) -> list[Claim]:
-    """All claims whose figures are there, in the paper's order; `latency` by ms-deeponet and lstm."""
-    placed = {(point.axis, point.value): point for point in points}
+def judge_claims(points: Iterable[Point]) -> list[Claim]:
+    """All claims whose figures are there, in the paper's order; none of them needs a clock."""
+    placed = place(points)
     judged = []
     for judge in JUDGES:
         try:
             judged += judge(placed)
         except KeyError:  # a model of it is not trained yet
             continue
-    try:
-        return [*judged, *_judge_latency(latency)]
-    except KeyError:
-        return judged
+    return judged
 
 
-def _judge_trunk(points: Points) -> list[Claim]:
+def place(points: Iterable[Point]) -> Points:
+    """Points by axis and value."""
+    return {(point.axis, point.value): point for point in points}
+
+
+def judge_trunk(points: Points) -> list[Claim]:
+    """Previews of the temperature where the beam will be are what counts."""
     temps, loc = points["trunk", "temps"], points["trunk", "loc"]
     return [
         Claim(
@@ -47,7 +50,8 @@ def _judge_trunk(points: Points) -> list[Claim]:
     ]
 
 
-def _judge_both(points: Points) -> list[Claim]:
+def judge_both(points: Points) -> list[Claim]:
+    """The place of the peak adds nothing to them."""
     temps, both = points["trunk", "temps"], points["trunk", "both"]
     return [
         Claim(
@@ -138,7 +142,8 @@ def _judge_horizon(points: Points) -> list[Claim]:
     ]
 
 
-def _judge_ss_ar(points: Points) -> list[Claim]:
+def judge_ss_ar(points: Points) -> list[Claim]:
+    """A model that eats its own predictions gets worse with every step."""
     steps = points["structure", "SS-AR"].unseen_per_step
     seen = points["structure", "SS-AR"].seen_per_step
     return [
@@ -151,7 +156,8 @@ def _judge_ss_ar(points: Points) -> list[Claim]:
     ]
 
 
-def _judge_one_shot(points: Points) -> list[Claim]:
+def judge_one_shot(points: Points) -> list[Claim]:
+    """One that predicts all steps at once does not."""
     steps = points["structure", "one-shot"].unseen_per_step
     return [
         Claim(
@@ -176,7 +182,10 @@ def _judge_lstm(points: Points) -> list[Claim]:
     ]
 
 
-def _judge_latency(latency: Latency) -> list[Claim]:
+def judge_latency(latency: Latency) -> list[Claim]:
+    """The one claim that needs a clock; none if ms-deeponet or lstm was not timed."""
+    if not {"lstm", "ms-deeponet"} <= set(latency):
+        return []
     lstm, ours = latency["lstm"], latency["ms-deeponet"]
     ratios = {way: lstm[way] / ours[way] for way in ("numpy_us", "compiled_us")}
     return [
@@ -190,16 +199,16 @@ def _judge_latency(latency: Latency) -> list[Claim]:
 
 
 JUDGES: tuple[Callable[[Points], list[Claim]], ...] = (
-    _judge_trunk,
-    _judge_both,
+    judge_trunk,
+    judge_both,
     _judge_sizes,
     _judge_widest,
     _judge_noise,
     _judge_shared_noise,
     _judge_noise_on_loc,
     _judge_horizon,
-    _judge_ss_ar,
-    _judge_one_shot,
+    judge_ss_ar,
+    judge_one_shot,
     _judge_lstm,
 )
 

@@ -1,6 +1,6 @@
 """Tables of the ablations in Markdown: ours, and in brackets the paper's."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,8 +74,8 @@ def format_seeds(rows: Iterable[Row], families: Mapping[str, Sequence[str]]) -> 
         there = [found[name] for name in names if name in found]
         if len(there) < 2:
             continue
-        cells = [_spread([row["scores"][path]["rmse_mean_k"] for row in there]) for path in (*SEEN, UNSEEN)]
-        lines.append((family, str(len(there)), *cells, _spread([row["seen_k"] for row in there])))
+        cells = [spread([row["scores"][path]["rmse_mean_k"] for row in there]) for path in (*SEEN, UNSEEN)]
+        lines.append((family, str(len(there)), *cells, spread([row["seen_k"] for row in there])))
     return format_rows(("ensemble", "seeds", *SEEN, UNSEEN, "mean of seen"), lines)
 
 
@@ -115,7 +115,7 @@ def describe_schedule(settings: FitSettings) -> str:
     )
 
 
-def describe_missing(recipes: Iterable[Recipe], models: Mapping[str, Model]) -> str:
+def describe_missing(recipes: Iterable[Recipe], models: Container[str]) -> str:
     """Which recipes have no model yet, in one sentence."""
     absent = [recipe.name for recipe in recipes if recipe.name not in models]
     if not absent:
@@ -127,7 +127,8 @@ def _bracket(paper: float | None) -> str:
     return "" if paper is None else f" ({paper:.1f})"
 
 
-def _spread(values: Sequence[float]) -> str:
+def spread(values: Sequence[float]) -> str:
+    """Mean ± standard deviation of a sample."""
     return f"{np.mean(values):.1f} ± {np.std(values, ddof=1):.1f}"
 
 

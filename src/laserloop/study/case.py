@@ -31,6 +31,11 @@ def solve_case(
     return read_result(result)
 
 
+def has_case(root: Path, settings: Mapping[str, Any]) -> bool:
+    """Whether the result of a case is on disk."""
+    return (root / name_case(settings) / RESULT_FILE).exists()
+
+
 def name_case(settings: Mapping[str, Any]) -> str:
     """The first 16 hex digits of the hash of the settings, whatever their order."""
     text = json.dumps(settings, sort_keys=True, allow_nan=False)

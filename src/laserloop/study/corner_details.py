@@ -37,19 +37,27 @@ def make_detail(detail: str, ticks: int = TICKS) -> ScanPath:
     return ScanPath(name=f"diagonal, {detail}", positions=np.concatenate(points)[: ticks + 1])
 
 
-def run_details(models: dict[str, str], root: Path) -> list[dict[str, Any]]:
-    """One row per model and detail, without a margin."""
-    rows = []
-    for detail in DETAILS:
-        for label, name in models.items():
-            model = find_model(name)
-            settings = {"study": "corner details", "detail": detail, "model": model.provenance["identity"]}
-            found = solve_case(root / "details", settings, partial(_run, detail, name))
-            rows.append({"label": label, "detail": detail, **found})
-    return rows
+def run_detail(detail: str, name: str, root: Path, *, ticks: int = TICKS) -> dict[str, Any]:
+    """A model without a margin on the diagonal with such corners; from disk if it is there."""
+    return solve_case(root / "details", name_detail(detail, name, ticks), partial(_run, detail, name, ticks))
 
 
-def _run(detail: str, name: str) -> dict[str, Any]:
-    path, model, problem = make_detail(detail), find_model(name), MpcProblem()
+def name_detail(detail: str, name: str, ticks: int) -> dict[str, Any]:
+    """What names the case."""
+    model = find_model(name).provenance["identity"]
+    return {"study": "corner details", "detail": detail, "model": model, "ticks": ticks}
+
+
+def run_details(models: dict[str, str], root: Path, *, ticks: int = TICKS) -> list[dict[str, Any]]:
+    """One row per model and detail."""
+    return [
+        {"label": label, "detail": detail, **run_detail(detail, name, root, ticks=ticks)}
+        for detail in DETAILS
+        for label, name in models.items()
+    ]
+
+
+def _run(detail: str, name: str, ticks: int) -> dict[str, Any]:
+    path, model, problem = make_detail(detail, ticks), find_model(name), MpcProblem()
     run = control(make_plant("paper", path), path, "ipopt", problem, model=model)
     return record(run, problem, model=name)

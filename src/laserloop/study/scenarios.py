@@ -1,7 +1,7 @@
 """Scenarios of real time: late cameras, slow cameras, late answers, and what each costs in kelvin."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,22 @@ class Scenario:
     apply: int = 1  # powers of a plan given before the next question
     model: str = "paper-corner"
     delta_k: float = 13.0
+    ticks: int = TICKS
 
 
-def list_scenarios(slow: tuple[float, ...], quick: tuple[float, ...]) -> list[Scenario]:
+def list_scenarios(
+    slow: tuple[float, ...],
+    quick: tuple[float, ...],
+    *,
+    model: str = "paper-corner",
+    delta_k: float = 13.0,
+    ticks: int = TICKS,
+) -> list[Scenario]:
     """Delays, rates and deadlines; `slow`, `quick`: measured times of IPOPT and the compiled solver, s."""
+    return [replace(one, model=model, delta_k=delta_k, ticks=ticks) for one in _vary_conditions(slow, quick)]
+
+
+def _vary_conditions(slow: tuple[float, ...], quick: tuple[float, ...]) -> list[Scenario]:
     late = [
         Scenario(
             label=f"image {delay} tick{'s' * (delay > 1)} late{'' if aware else ', not compensated'}",
@@ -69,7 +81,13 @@ def list_scenarios(slow: tuple[float, ...], quick: tuple[float, ...]) -> list[Sc
 
 def run_scenario(scenario: Scenario, root: Path) -> dict[str, Any]:
     """The record of a scenario, from disk if it is there."""
-    settings = {"study": "scenario", **asdict(scenario), "solve_s": list(scenario.solve_s)}
+    identity = find_model(scenario.model).provenance.get("identity", scenario.model)
+    settings = {
+        "study": "scenario",
+        **asdict(scenario),
+        "solve_s": list(scenario.solve_s),
+        "model": identity,
+    }
     return solve_case(root / "scenarios", settings, partial(_run, scenario))
 
 
@@ -82,7 +100,7 @@ def _run(scenario: Scenario) -> dict[str, Any]:
         controller = Punctual(
             controller, charge=_make_charge(scenario.solve_s), policy=scenario.policy, every=scenario.apply
         )
-    path = find_path(scenario.path, ticks=TICKS)
+    path = find_path(scenario.path, ticks=scenario.ticks)
     plant = make_plant("paper", path)
     usual = choose_camera(plant, model)
     camera = Camera(CameraSettings(subgrid=usual.subgrid, smooth=usual.smooth, delay=scenario.delay))

@@ -20,7 +20,9 @@ SEEN = {"vertical": "seen", "spiral": "seen", "diagonal": "unseen"}
 COLUMNS = (*(str(kind) for kind in Excitation), "mean", "worst")
 
 
-def run_table_1(models: Mapping[str, Model], root: Path) -> list[dict[str, Any]]:
+def run_table_1(
+    models: Mapping[str, Model], root: Path, *, realisations: int = REALISATIONS
+) -> list[dict[str, Any]]:
     """One row per path and model; cases that are on disk are not run again."""
     trajectories = Trajectories(folder=root / "trajectories")
     rows = []
@@ -30,20 +32,22 @@ def run_table_1(models: Mapping[str, Model], root: Path) -> list[dict[str, Any]]
                 "study": "table 1",
                 "path": path,
                 "model": model.provenance.get("identity", name),
-                "realisations": REALISATIONS,
+                "realisations": realisations,
             }
-            compute = partial(evaluate, model, path, trajectories=trajectories)
+            compute = partial(evaluate, model, path, trajectories=trajectories, realisations=realisations)
             scores = solve_case(root / "cases", settings, compute)
             rows.append({"model": name, **scores})
     return rows
 
 
-def measure_excitations(root: Path, path: str = "vertical", *, ticks: int = TICKS) -> list[dict[str, Any]]:
+def measure_excitations(
+    root: Path, path: str = "vertical", *, ticks: int = TICKS, realisations: int = REALISATIONS
+) -> list[dict[str, Any]]:
     """How much each class moves: the spread of T_max, K, and the mean change of power in a tick, W."""
     trajectories = Trajectories(folder=root / "trajectories", ticks=ticks)
     rows = []
     for kind in Excitation:
-        windows = [cut_episode(trajectories.get(path, kind, n), horizon=1) for n in range(REALISATIONS)]
+        windows = [cut_episode(trajectories.get(path, kind, n), horizon=1) for n in range(realisations)]
         spread = [one.target.std() for one in windows]
         change = [np.abs(np.diff(one.branch[:, 0, 0])).mean() for one in windows]
         rows.append(

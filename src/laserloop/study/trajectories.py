@@ -32,20 +32,26 @@ class Trajectories:
 
     def get(self, path: str, excitation: Excitation, realisation: int) -> FloatArray:
         """The record of one trajectory."""
-        if self.folder is None or path.endswith(".csv"):  # a file may change under its name
+        file = self.find_file(path, excitation, realisation)
+        if file is None:
             return self._record(path, excitation, realisation)
-        name = f"{self.plant}_{path.replace(':', '-')}_{excitation}_{realisation}_{self.ticks}.npy"
-        file = self.folder / name
         if file.exists():
             kept = np.load(file, allow_pickle=False)
             if kept.shape == (self.ticks + 1, len(COLUMNS)):
                 return np.asarray(kept, dtype=np.float64)
         values = self._record(path, excitation, realisation)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        beside = file.with_name(f".{name}.{os.getpid()}.tmp.npy")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        beside = file.with_name(f".{file.name}.{os.getpid()}.tmp.npy")
         np.save(beside, values)
         beside.replace(file)
         return values
+
+    def find_file(self, path: str, excitation: Excitation, realisation: int) -> Path | None:
+        """Where a trajectory is kept; None if it is not, as a path's file may change under its name."""
+        if self.folder is None or path.endswith(".csv"):
+            return None
+        name = f"{self.plant}_{path.replace(':', '-')}_{excitation}_{realisation}_{self.ticks}.npy"
+        return self.folder / name
 
     def _record(self, path: str, excitation: Excitation, realisation: int) -> FloatArray:
         scan = _long_enough(path, self.ticks)

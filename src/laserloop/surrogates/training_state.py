@@ -59,6 +59,15 @@ def save_state(folder: Path, state: TrainingState, identity: str) -> None:
     save(folder / STATE_FILE, to_safetensors(arrays, metadata))
 
 
+def peek_epochs(folder: Path) -> int:
+    """How many epochs an interrupted or running training has kept; 0 if none."""
+    try:
+        with safe_open(folder / STATE_FILE, framework="numpy") as stored:
+            return int(json.loads((stored.metadata() or {})["progress"])["epoch"])
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError):
+        return 0
+
+
 def load_state(folder: Path, identity: str, size: int) -> TrainingState | None:
     """The state left by an interrupted training of the same identity; None if there is none."""
     file = folder / STATE_FILE

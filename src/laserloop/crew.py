@@ -1,0 +1,112 @@
+"""The crew: processes of this machine, or the workers of a dask cluster, and how their work comes in."""
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from laserloop.bad_input import BadInput
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT_WITHIN = 20  # s
+DEATHS = 100  # of workers around one task before dask gives it up; preempted nodes are no fault of ours
+MAX_WORKERS = 1024
+GLANCE_EVERY = 2.0  # s
+
+
+def check_crew(workers: int | None, scheduler: str | None) -> int:
+    """How many local processes are meant; refuses what cannot be."""
+    if workers is not None and scheduler is not None:
+        raise BadInput("workers and a scheduler exclude each other, but both were given; drop one.")
+    if workers is not None and not 1 <= workers <= MAX_WORKERS:
+        raise BadInput(f"workers must be 1 to {MAX_WORKERS}, but {workers} were asked for; choose a number.")
+    return workers or os.cpu_count() or 1
+
+
+@contextmanager
+def open_crew(workers: int, scheduler: str | None = None) -> Iterator["Client"]:
+    """A client of so many local processes of one thread each, or of the scheduler at an address.
+
+    Local processes end with this one, however it ends.
+    """
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+    except ModuleNotFoundError:
+        raise BadInput(
+            "more than one worker needs dask, but it is not installed; pip install 'laserloop[data]'."
+        ) from None
+    if scheduler is not None:
+        with _connect(Client, scheduler) as client:
+            yield client
+        return
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": DEATHS}),
+        LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,  # type: ignore[no-untyped-call]
+    ):
+        yield client
+
+
+def share_out(
+    client: "Client",
+    function: Callable[..., Any],
+    arguments: Sequence[tuple[Any, ...]],
+    *,
+    glance: Callable[[], None] | None = None,
+) -> Iterator[Any]:
+    """What `function` returns for each of the arguments, as it comes in; earlier ones are begun first.
+
+    What dask gave up because its workers died is left out. `glance` is called every few seconds meanwhile.
+    """
+    from distributed import KilledWorker
+
+    futures = [client.submit(function, *some, pure=False, priority=-n) for n, some in enumerate(arguments)]
+    for future in _as_they_end(futures, glance):
+        try:
+            result = future.result()
+        except KilledWorker:
+            continue
+        except CancelledError:
+            raise BadInput(
+                "the scheduler must stay until the end, but was lost; start it and the same command again to "
+                "go on."
+            ) from None
+        yield result
+
+
+def _as_they_end(futures: list[Any], glance: Callable[[], None] | None) -> Iterator[Any]:
+    from distributed import wait
+
+    waiting = set(futures)
+    while waiting:
+        try:
+            ended, waiting = wait(waiting, timeout=GLANCE_EVERY, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+        except TimeoutError:
+            ended = set()
+        except CancelledError:
+            ended = {future for future in waiting if future.status == "cancelled"} or set(waiting)
+            waiting = waiting - ended
+        if glance is not None:
+            glance()
+        yield from ended
+
+
+def _connect(make_client: "type[Client]", address: str) -> "Client":
+    try:
+        return make_client(address, timeout=CONNECT_WITHIN)
+    except (OSError, ValueError) as problem:
+        raise BadInput(
+            f"a scheduler must answer at its address, but {address!r} does not "
+            f"({type(problem).__name__}); start one: dask scheduler."
+        ) from None

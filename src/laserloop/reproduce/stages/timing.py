@@ -1,0 +1,113 @@
+"""Timing: forecasts, solvers, deadlines; one thing at a time, with nothing of ours beside it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from laserloop.bench.mpc import run_mpc_bench
+from laserloop.bench.plant import one_core
+from laserloop.control.problem import MpcProblem
+from laserloop.dataset.windows import cut_episode
+from laserloop.excitation import Excitation
+from laserloop.reproduce.folder import Folder
+from laserloop.reproduce.size import DEPLOYED
+from laserloop.reproduce.stage import Stage, Task
+from laserloop.reproduce.stages.calibration import find_margin
+from laserloop.reproduce.stages.loops import read_runs
+from laserloop.reproduce.stages.offline import find_trajectories
+from laserloop.study.case import has_case, solve_case
+from laserloop.study.latency import measure_latency
+from laserloop.study.questions import collect_questions
+from laserloop.study.scenarios import list_scenarios, run_scenario
+from laserloop.study.timing import time_forward, time_solvers
+from laserloop.surrogates import find_model
+
+RACERS = {"ms-deeponet": "corner-nh5-seed0", "lstm": "corner-lstm"}
+
+
+def time_one(folder: Folder, what: str) -> dict[str, Any]:
+    """One measurement, from disk if it was taken before."""
+    return solve_case(folder.cases / "timing", _name(folder, what), partial(MEASUREMENTS[what], folder))
+
+
+def _name(folder: Folder, what: str) -> dict[str, Any]:
+    model = find_model(folder.model(DEPLOYED["corner"]))
+    return {
+        "study": "timing",
+        "what": what,
+        "model": model.provenance["identity"],
+        "problems": folder.size.problems,
+    }
+
+
+def _time_forward(folder: Folder) -> dict[str, Any]:
+    with one_core():
+        return dict(time_forward(find_model(_corner(folder)), repeats=folder.size.repeats))
+
+
+def _time_solvers(folder: Folder) -> dict[str, Any]:
+    model = find_model(_corner(folder))
+    questions = collect_questions(model, MpcProblem(), ("diagonal",), folder.size.ticks)
+    with one_core():
+        return dict(time_solvers(model, questions))
+
+
+def _race(folder: Folder) -> dict[str, Any]:
+    racers = {net: find_model(folder.model(name)) for net, name in RACERS.items()}
+    record = find_trajectories(folder).get("spiral", Excitation.PERSISTENT, 0)
+    with one_core():
+        return dict(measure_latency(racers, cut_episode(record)))
+
+
+def _bench(folder: Folder) -> dict[str, Any]:
+    return run_mpc_bench(problems=folder.size.problems, model=_corner(folder))
+
+
+def _meet_deadlines(folder: Folder) -> dict[str, Any]:
+    """Answers are charged with times that the closed loops of this reproduction took."""
+    runs, delta = read_runs(folder), find_margin(folder)
+    last = {table: runs[table][8]["series"]["tick_ms"][1:] for table in ("table_2", "realtime")}
+    slow, quick = (tuple(1e-3 * t for t in last[table]) for table in ("table_2", "realtime"))
+    scenarios = list_scenarios(slow, quick, model=_corner(folder), delta_k=delta, ticks=folder.size.ticks)
+    found = [{"label": one.label, **run_scenario(one, folder.cases)} for one in scenarios]
+    return {"runs": [{k: v for k, v in run.items() if k not in ("series", "model")} for run in found]}
+
+
+def _corner(folder: Folder) -> str:
+    return folder.model(DEPLOYED["corner"])
+
+
+MEASUREMENTS: dict[str, Callable[[Folder], dict[str, Any]]] = {
+    "forward": _time_forward,
+    "latency": _race,
+    "solvers": _time_solvers,
+    "bench": _bench,
+    "deadlines": _meet_deadlines,
+}
+
+
+def list_tasks(folder: Folder) -> list[Task]:
+    """One measurement each."""
+    return [
+        Task(
+            function=time_one,
+            arguments=(folder, what),
+            done=has_case(folder.cases / "timing", _name(folder, what)),
+        )
+        for what in MEASUREMENTS
+    ]
+
+
+def conclude(folder: Folder) -> dict[str, dict[str, Any]]:
+    """Everything that a clock said."""
+    found = {what: time_one(folder, what) for what in MEASUREMENTS}
+    return {
+        "clock/timing": {
+            **{what: found[what] for what in ("forward", "latency", "solvers", "bench")},
+            "scenarios": found["deadlines"]["runs"],
+            "loops": folder.read("clock/loops").get("loops", []),
+        }
+    }
+
+
+STAGE = Stage(name="timing", title="Time the solvers", list_tasks=list_tasks, conclude=conclude, quiet=True)

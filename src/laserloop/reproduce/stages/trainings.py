@@ -1,0 +1,76 @@
+"""Trainings: the two deployed models by the full protocol, those of the ablations by a shorter one."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from laserloop.dataset.store import data_hash, open_store
+from laserloop.reproduce.folder import Folder
+from laserloop.reproduce.stage import Stage, Task
+from laserloop.study.recipes import Recipe, find_models, train_recipes
+from laserloop.surrogates.checkpoint import MODEL_FILE, WEIGHTS_FILE, describe
+from laserloop.surrogates.model import Model
+from laserloop.surrogates.training_state import peek_epochs
+
+CLOCKED = ("seconds", "windows_per_s")
+
+
+def list_tasks(folder: Folder) -> list[Task]:
+    """One training each; one that was begun goes on."""
+    return [
+        Task(
+            function=train_one,
+            arguments=(recipe, folder.ensembles, folder.models),
+            done=(folder.models / recipe.name / MODEL_FILE).exists(),
+        )
+        for recipe in folder.size.recipes()
+    ]
+
+
+def train_one(recipe: Recipe, ensembles: Path, models: Path) -> None:
+    """The task of a worker."""
+    train_recipes([recipe], ensembles, models)
+
+
+def glance(folder: Folder) -> float:
+    """The share of all epochs that may be asked for; early stopping jumps ahead."""
+    done = total = 0.0
+    for recipe in folder.size.recipes():
+        home = folder.models / recipe.name
+        total += recipe.settings.max_epochs
+        done += recipe.settings.max_epochs if (home / MODEL_FILE).exists() else peek_epochs(home)
+    return done / total
+
+
+def conclude(folder: Folder) -> dict[str, dict[str, Any]]:
+    """What each model was made from and how well it does on its held-out part; times apart."""
+    models = find_models(folder.size.recipes(), folder.models)
+    hashes = {
+        recipe.store: data_hash(open_store(folder.ensembles / recipe.store))
+        for recipe in folder.size.recipes()
+    }
+    for recipe in folder.size.recipes():  # a model of other data must not pass for one of these
+        model = models[recipe.name]
+        assert model.provenance["data"]["ensemble_hash"] == hashes[recipe.store], recipe.name
+    return {
+        "trainings": {name: _describe(folder.models / name, model) for name, model in models.items()},
+        "clock/trainings": {
+            name: {key: model.provenance["metrics"][key] for key in CLOCKED} for name, model in models.items()
+        },
+    }
+
+
+def _describe(home: Path, model: Model) -> Mapping[str, Any]:
+    origin = model.provenance
+    return {
+        "architecture": describe(model.architecture),
+        "metrics": {key: value for key, value in origin["metrics"].items() if key not in CLOCKED},
+        "weights_sha256": hashlib.sha256((home / WEIGHTS_FILE).read_bytes()).hexdigest(),
+        **{key: origin[key] for key in ("identity", "training", "data")},
+    }
+
+
+STAGE = Stage(
+    name="trainings", title="Train the surrogates", list_tasks=list_tasks, conclude=conclude, glance=glance
+)

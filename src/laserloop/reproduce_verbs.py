@@ -1,0 +1,63 @@
+"""The verbs of the whole paper: reproduce it from nothing, write its report again."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from laserloop.options import take_file, take_number
+from laserloop.output import writing
+
+
+def reproduce(
+    *,
+    out: Annotated[Path, take_file("Folder of everything; one that was begun is continued.", metavar="DIR")],
+    quick: Annotated[
+        bool, Parameter(help="All stages at reduced size, a few minutes on two cores.", negative="")
+    ] = False,
+    workers: Annotated[
+        int | None, take_number(1, 1024, "", "Processes on this machine.", default="one per core")
+    ] = None,
+    scheduler: Annotated[
+        str | None, Parameter(help="Address of a dask scheduler to use instead, such as tcp://host:8786.")
+    ] = None,
+) -> None:
+    """Run the whole paper from nothing: plant, ensembles, trainings, tables, closed loops, timing, report.
+
+    Killed at any moment, the same command goes on and ends with the same tables. The full size takes hours
+    on two cores, and fewer with more workers.
+
+    For example:
+
+        laserloop reproduce --quick --out out/quick
+        laserloop reproduce --workers 8 --out out/paper
+    """
+    from laserloop.report.terminal import show
+    from laserloop.reproduce.board import Board
+    from laserloop.reproduce.run import reproduce as run
+    from laserloop.reproduce.size import FULL, QUICK
+    from laserloop.reproduce.stages import STAGES
+
+    titles = {stage.name: stage.title for stage in STAGES} | {"report": "Write the report"}
+    size = QUICK if quick else FULL
+    with writing("--out"):
+        page = run(out, size, Board(size.name, titles), workers=workers, scheduler=scheduler)
+    show(f"Report: {page}")
+
+
+def report(
+    directory: Annotated[Path, Parameter(help="Folder of laserloop reproduce.", metavar="DIR")],
+    /,
+) -> None:
+    """Write the page and the tables of a reproduction again, from the results that are on disk.
+
+    For example:
+
+        laserloop report out/paper
+    """
+    from laserloop.report.terminal import show
+    from laserloop.reproduce.pages import write_report
+
+    with writing("DIR"):
+        page = write_report(directory)
+    show(f"Report: {page}")
