@@ -50,7 +50,7 @@ def open_crew(workers: int, scheduler: str | None = None) -> Iterator["Client"]:
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # some free port, for this machine only
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster) as client,  # type: ignore[no-untyped-call]

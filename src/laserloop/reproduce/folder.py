@@ -51,7 +51,7 @@ class Folder:
         """Keep the conclusion of a stage, in one piece."""
         file = self.results / f"{name}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_json(file, content)
+        write_json(file, content, sort=False)
 
     def read(self, name: str) -> dict[str, Any]:
         """A conclusion; empty if there is none yet."""
@@ -111,13 +111,15 @@ class Stopwatch:
         """From now on."""
         self.last = time.monotonic()
 
-    def lap(self, stage: str, tasks: int, cached: int) -> None:
+    def lap(self, name: str, title: str, tasks: int) -> None:
         """Add what passed since the last lap to a stage."""
         now = time.monotonic()
         kept = self.folder.read("clock/stages")
-        stages = kept.setdefault("stages", {})
-        entry = stages.setdefault(stage, {"seconds": 0.0, "cached": cached})
+        stages = kept.setdefault("stages", [])
+        entry = next((one for one in stages if one["name"] == name), None)
+        if entry is None:
+            entry = {"name": name, "title": title, "tasks": tasks, "seconds": 0.0}
+            stages.append(entry)
         entry["seconds"] += now - self.last
-        entry["tasks"] = tasks
         self.last = now
         self.folder.save("clock/stages", kept)

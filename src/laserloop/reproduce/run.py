@@ -49,7 +49,7 @@ def reproduce(
                 _run_stage(stage, folder, client, board, watch)
             board.begin("report", "Write the report", 1, 0)
             page = write_report(folder.root)
-            watch.lap("report", 1, 0)
+            watch.lap("report", "Write the report", 1)
             board.end("report")
         return page
 
@@ -65,7 +65,7 @@ def _run_stage(stage: Stage, folder: Folder, client: "Client", board: Board, wat
             board.see(stage.name, stage.glance(folder))
         else:
             board.refresh()
-        watch.lap(stage.name, len(tasks), cached)
+        watch.lap(stage.name, stage.title, len(tasks))
 
     def count() -> None:
         board.step(stage.name)
@@ -79,7 +79,7 @@ def _run_stage(stage: Stage, folder: Folder, client: "Client", board: Board, wat
         _share(client, todo, count, glance)
     for name, content in stage.conclude(folder).items():
         folder.save(name, content)
-    watch.lap(stage.name, len(tasks), cached)
+    watch.lap(stage.name, stage.title, len(tasks))
     board.end(stage.name)
 
 

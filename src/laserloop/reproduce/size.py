@@ -10,6 +10,8 @@ from laserloop.surrogates import FitSettings
 
 PROTOCOL = FitSettings()  # the paper's
 DEPLOYED = {"base": "paper-base", "corner": "paper-corner"}  # ensemble → the model of the full protocol
+# trainings that take longest, which are begun first so that no worker waits for one at the end
+LONG = ("paper-base", "corner-lstm", "paper-corner", "corner-w256", "corner-nh10")
 TABLE_3 = {
     "N_h = 3": "corner-nh3",
     "N_h = 5": "paper-corner",
@@ -55,7 +57,8 @@ class Size:
             for one in RECIPES
             if one.ensemble.geometry == "fixed"
         ]
-        return [replace(one, ensemble=replace(one.ensemble, runs=self.runs)) for one in deployed + ablations]
+        everything = sorted(deployed + ablations, key=_rank)
+        return [replace(one, ensemble=replace(one.ensemble, runs=self.runs)) for one in everything]
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers and words, for the folder and for the pages."""
@@ -66,12 +69,16 @@ class Size:
         }
 
 
+def _rank(recipe: Recipe) -> tuple[int, str]:
+    return (LONG.index(recipe.name) if recipe.name in LONG else len(LONG)), recipe.name
+
+
 FULL = Size(name="full")
 QUICK = Size(
     name="quick",
     runs=24,
-    protocol=FitSettings(halve_after=40, patience=120, max_epochs=300),
-    short=FitSettings(halve_after=15, patience=40, max_epochs=60),
+    protocol=FitSettings(halve_after=20, patience=60, max_epochs=150),
+    short=FitSettings(halve_after=8, patience=20, max_epochs=30),
     realisations=1,
     ticks=160,
     problems=60,

@@ -53,8 +53,8 @@ def read_result(file: Path) -> dict[str, Any]:
     return found
 
 
-def write_json(file: Path, content: Mapping[str, Any]) -> None:
+def write_json(file: Path, content: Mapping[str, Any], *, sort: bool = True) -> None:
     """In one piece: beside its place, then renamed."""
     beside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    beside.write_text(json.dumps(content, indent=1, sort_keys=True, allow_nan=False), encoding="utf-8")
+    beside.write_text(json.dumps(content, indent=1, sort_keys=sort, allow_nan=False), encoding="utf-8")
     beside.replace(file)

@@ -11,7 +11,7 @@ from laserloop.dataset.ensemble import EXCITATIONS, PREVIEW
 from laserloop.dataset.record import COLUMNS, record_path
 from laserloop.episode import make_plant
 from laserloop.excitation import Excitation, draw_power
-from laserloop.paths import ScanPath, find_path
+from laserloop.paths import ScanPath, find_path, names_file
 
 FloatArray = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class Trajectories:
 
     def find_file(self, path: str, excitation: Excitation, realisation: int) -> Path | None:
         """Where a trajectory is kept; None if it is not, as a path's file may change under its name."""
-        if self.folder is None or path.endswith(".csv"):
+        if self.folder is None or names_file(path):
             return None
         name = f"{self.plant}_{path.replace(':', '-')}_{excitation}_{realisation}_{self.ticks}.npy"
         return self.folder / name
@@ -62,7 +62,7 @@ class Trajectories:
 
 def _long_enough(path: str, ticks: int) -> ScanPath:
     """Built-in paths go on as long as asked, also for the preview; a file's path is as long as it is."""
-    if path.endswith(".csv"):
+    if names_file(path):
         whole = find_path(path)
         return whole if len(whole) <= ticks else whole.truncated(ticks)
     return find_path(path, ticks=ticks + PREVIEW)

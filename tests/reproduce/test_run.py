@@ -1,0 +1,179 @@
+"""The run itself, with stages small enough for a test: order, what is on disk, kills, a busy folder."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from laserloop.bad_input import BadInput
+from laserloop.reproduce import run
+from laserloop.reproduce.board import EXPECTED, Board, tell
+from laserloop.reproduce.folder import Folder, hold_folder, open_folder
+from laserloop.reproduce.size import FULL, QUICK, SEEDS, TABLE_3
+from laserloop.reproduce.stage import Stage, Task
+from laserloop.reproduce.stages import STAGES
+from laserloop.study.case import has_case, solve_case
+
+COUNT = 6
+PATIENCE = 60.0  # s
+
+
+def square(root: Path, n: int, wait: float) -> dict[str, Any]:
+    """A task that leaves its result, and a mark each time it is really done."""
+
+    def compute() -> dict[str, Any]:
+        time.sleep(wait)
+        (root / f"mark-{n}-{time.time_ns()}").touch()
+        return {"value": n * n}
+
+    return solve_case(root / "squares", {"n": n}, compute)
+
+
+def make_stages(wait: float = 0.0) -> tuple[Stage, ...]:
+    def list_tasks(folder: Folder) -> list[Task]:
+        return [
+            Task(
+                function=square,
+                arguments=(folder.root, n, wait),
+                done=has_case(folder.root / "squares", {"n": n}),
+            )
+            for n in range(COUNT)
+        ]
+
+    def add(folder: Folder) -> dict[str, dict[str, Any]]:
+        return {"sum": {"sum": sum(square(folder.root, n, 0.0)["value"] for n in range(COUNT))}}
+
+    def double(folder: Folder) -> dict[str, dict[str, Any]]:
+        return {"double": {"double": 2 * folder.read("sum")["sum"]}}
+
+    return (
+        Stage(name="plant", title="Square", list_tasks=list_tasks, conclude=add),
+        Stage(name="ensembles", title="Double", list_tasks=lambda _: [], conclude=double),
+    )
+
+
+def begin(out: Path, wait: float = 0.0) -> Path:
+    """Run the small stages in place of the paper's."""
+    run.STAGES = make_stages(wait)
+    titles = {stage.name: stage.title for stage in run.STAGES} | {"report": "Report"}
+    return run.reproduce(out, QUICK, Board("quick", titles), workers=2)
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def stages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "STAGES", STAGES)  # put back after the test
+    monkeypatch.setattr("laserloop.reproduce.pages.write_report", lambda root: root / "index.html")
+
+
+@pytest.mark.usefixtures("stages")
+def test_stages_follow_each_other_and_nothing_is_done_twice(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert begin(out) == out / "index.html"
+    assert json.loads((out / "results" / "double.json").read_text()) == {
+        "double": 2 * (0 + 1 + 4 + 9 + 16 + 25)
+    }
+    assert begin(out) == out / "index.html"
+    assert len(list(out.glob("mark-*"))) == COUNT
+    kept = json.loads((out / "results" / "clock" / "stages.json").read_text())
+    assert len(kept["sessions"]) == 2
+    assert [stage["name"] for stage in kept["stages"]] == ["plant", "ensembles", "report"]
+
+
+@pytest.mark.usefixtures("stages")
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]); import test_run\n"
+        "if __name__ == '__main__': test_run.begin(Path(sys.argv[1]), 0.5)"
+    )
+    script = tmp_path / "begin.py"
+    script.write_text(code)
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(out), str(Path(__file__).parent)], stderr=subprocess.DEVNULL
+    )
+    wait_until(lambda: len(list(out.glob("mark-*"))) >= 2)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = len(list(out.glob("mark-*")))
+    assert done < COUNT
+    begin(out)
+    assert (out / "results" / "double.json").exists()
+    assert COUNT <= len(list(out.glob("mark-*"))) <= COUNT + 2  # two workers may have died at their work
+
+
+def test_a_folder_holds_one_reproduction(tmp_path: Path) -> None:
+    open_folder(tmp_path / "a", QUICK)
+    open_folder(tmp_path / "a", QUICK)
+    with pytest.raises(BadInput, match="holds another one: choose another --out"):
+        open_folder(tmp_path / "a", FULL)
+    with pytest.raises(BadInput, match="holds another one"):
+        open_folder(tmp_path / "a", replace(QUICK, runs=25))
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "thesis.tex").touch()
+    with pytest.raises(BadInput, match="must begin in an empty folder"):
+        open_folder(tmp_path / "b", QUICK)
+
+
+def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from laserloop.reproduce.folder import hold_folder\n"
+        "with hold_folder(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(BadInput, match="one process at a time"), hold_folder(tmp_path):
+            pass
+        other.kill()
+    with hold_folder(tmp_path):
+        pass
+
+
+def test_every_model_that_a_table_needs_is_trained() -> None:
+    for size in (FULL, QUICK):
+        names = {recipe.name for recipe in size.recipes()}
+        assert set(TABLE_3.values()) <= names
+        assert {SEEDS[row] for row in size.seeds} <= names
+        assert {recipe.ensemble.runs for recipe in size.recipes()} == {size.runs}
+        assert len(names) == len(size.recipes())
+
+
+def test_the_board_knows_every_stage() -> None:
+    for expected in EXPECTED.values():
+        assert set(expected) == {stage.name for stage in STAGES} | {"report"}
+
+
+def test_the_board_counts_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+    with Board("quick", {"plant": "Plant", "ensembles": "Ensembles"}) as board:
+        whole = board.left()
+        board.begin("plant", "Plant", 4, 4)
+        board.end("plant")
+        assert board.left() < whole
+        board.begin("ensembles", "Ensembles", 2, 0)
+        board.step("ensembles")
+        board.step("ensembles")
+        assert board.left() == 0.0
+    said = capsys.readouterr().err
+    assert "Plant: 4 tasks, 4 found on disk" in said
+    assert "\x1b" not in said
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(3.2, "3 s"), (130, "2 min"), (7500, "2 h 05 min")])
+def test_durations_are_told_for_people(seconds: float, words: str) -> None:
+    assert tell(seconds) == words
