@@ -2,9 +2,7 @@
 
 import csv
 from collections.abc import Iterator
-from math import isfinite
 from os import PathLike
-from pathlib import Path
 from reprlib import repr as short_repr
 
 import numpy as np
@@ -12,6 +10,7 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.paths.plate import DEFAULT_PLATE, check_plate, first_off_plate, off_plate
+from laserloop.paths.text_file import parse_number, read_bytes, split_lines
 
 HEADER = ["x_mm", "y_mm"]
 
@@ -45,19 +44,7 @@ def read_csv(file: str | PathLike[str], *, plate: tuple[float, float] = DEFAULT_
 
 
 def _read_text(file: str | PathLike[str]) -> str:
-    try:
-        content = Path(file).read_bytes()
-    except FileNotFoundError:
-        raise BadInput(f"a path file must exist, but {file} does not; check its name and folder.") from None
-    except IsADirectoryError:
-        raise BadInput(
-            f"a path must be a file, but {file} is a directory; name the file inside it."
-        ) from None
-    except (OSError, ValueError) as problem:  # ValueError: a null byte in the name
-        reason = problem.strerror if isinstance(problem, OSError) else str(problem)
-        raise BadInput(
-            f"a path file must be readable, but {str(file)!r} is not ({reason}); check it."
-        ) from None
+    content = read_bytes(file)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -70,7 +57,7 @@ def _read_text(file: str | PathLike[str]) -> str:
 
 def _split_rows(text: str, file: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
     """Line numbers and cells; one line at a time, so that an open quote cannot swallow the lines after it."""
-    for line, content in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
+    for line, content in enumerate(split_lines(text), start=1):
         if not content.strip() or content.lstrip().startswith("#"):
             continue
         try:
@@ -110,18 +97,4 @@ def _parse_point(cells: list[str], columns: int, where: str) -> tuple[float, flo
             f"{where}: a row must not have more values than the header's {columns}, but has {len(cells)}; "
             "write decimals with a point or name the further columns."
         )
-    return _parse_number(cells[0], "x_mm", where), _parse_number(cells[1], "y_mm", where)
-
-
-def _parse_number(cell: str, column: str, where: str) -> float:
-    try:
-        value = float(cell.replace("_", "?"))  # Python alone would read 1_5 as 15
-    except ValueError:
-        raise BadInput(
-            f"{where}: {column} must be a number, but is {short_repr(cell)}; correct it."
-        ) from None
-    if not isfinite(value):
-        raise BadInput(
-            f"{where}: {column} must be finite, but is {short_repr(cell)}; correct or remove the row."
-        )
-    return value
+    return parse_number(cells[0], "x_mm", where), parse_number(cells[1], "y_mm", where)

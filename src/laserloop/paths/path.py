@@ -1,6 +1,6 @@
 """A scan path: where the beam is at t = 0, Δt, 2Δt, …"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ class ScanPath:
     name: str
     positions: NDArray[np.float64]  # (n+1, 2), m; copied and made read-only
     tick: float = DEFAULT_TICK  # s
+    notes: tuple[str, ...] = ()  # what was assumed about a file; sentences without their full stop
 
     def __post_init__(self) -> None:
         positions = np.array(self.positions, dtype=np.float64)
@@ -88,7 +89,7 @@ class ScanPath:
         check_ticks(ticks)
         if ticks > len(self):
             raise too_short(self.name, len(self), ticks)
-        return ScanPath(name=self.name, positions=self.positions[: ticks + 1], tick=self.tick)
+        return replace(self, positions=self.positions[: ticks + 1])
 
 
 def check_tick(tick: float) -> None:

@@ -1,0 +1,85 @@
+"""A block of G-code: the words of one line."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from reprlib import repr as short_repr
+
+from laserloop.bad_input import BadInput
+from laserloop.paths.gcode_codes import LASER, PROGRAM_END
+from laserloop.paths.text_file import split_lines
+
+COMMENT = re.compile(r"\([^)]*\)|;.*")
+WORD = re.compile(r"([A-Z])([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))")
+EXPONENT = re.compile(r"[0-9.]E[+-][0-9]")
+CHECKSUM = re.compile(r"\*[0-9]+$")
+FREE_TEXT = re.compile(r"(?:N[0-9]+)?(?:(M)([0-9]{1,4})|(G)(2[89]))(?![0-9])")  # may go on with text or flags
+FARTHEST = 1e9  # of any unit; no machine has such numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What one line orders."""
+
+    line: int
+    g: tuple[int, ...]  # codes, ten times their number
+    m: tuple[int, ...]
+    values: dict[str, float]  # all other words but N and O, the names of lines and programs
+
+
+def read_blocks(text: str, file: str | PathLike[str]) -> Iterator[Block]:
+    """Block by block up to the program's end; comments and lines with % or $ are passed over."""
+    for line, content in enumerate(split_lines(text), start=1):
+        code = COMMENT.sub("", content) if "(" in content or ";" in content else content
+        code = code.strip().upper()
+        if not code or code[0] in "%$":
+            continue
+        block = _parse_block(code, line, f"{file}, line {line}")
+        yield block
+        if not PROGRAM_END.isdisjoint(block.m):
+            return
+
+
+def _parse_block(code: str, line: int, where: str) -> Block:
+    codes: dict[str, list[int]] = {"G": [], "M": []}
+    values: dict[str, float] = {}
+    for letter, number in _split_words(code, where):
+        value = float(number)
+        if not abs(value) < (FARTHEST if letter not in codes else 1e4):
+            raise BadInput(
+                f"{where}: no machine takes {letter}{short_repr(number)[1:-1]}; correct the number."
+            )
+        if letter in codes:
+            codes[letter].append(round(10 * value))
+        elif letter in values:
+            raise BadInput(
+                f"{where}: a word may come once in a line, but {letter} comes twice; split the line."
+            )
+        elif letter not in "NO":
+            values[letter] = value
+    return Block(line, tuple(codes["G"]), tuple(codes["M"]), values)
+
+
+def _split_words(code: str, where: str) -> list[tuple[str, str]]:
+    """Letters with their numbers; of a line that goes on with text only its command."""
+    packed = CHECKSUM.sub("", "".join(code.split())).removeprefix("/")
+    words = WORD.findall(packed)
+    complete = sum(len(letter) + len(number) for letter, number in words) == len(packed)
+    exponent = EXPONENT.search(code)
+    if complete and not exponent:
+        return words
+    text = FREE_TEXT.match(packed)
+    if text is not None and (text[3] or 10 * int(text[2]) not in LASER | PROGRAM_END):
+        return [(text[1] or text[3], text[2] or text[4])]
+    if "(" in code:
+        raise BadInput(f"{where}: a comment must be closed, but ( is not; add ) in the same line.")
+    if exponent:
+        raise BadInput(
+            f"{where}: a number must not have an exponent, which machines read as an E axis, but "
+            f"{short_repr(code)} has; write decimals, or a space before E."
+        )
+    raise BadInput(
+        f"{where}: a line must be G-code words such as G1 X1.5 Y2, but is {short_repr(code)}; let the "
+        "program that wrote it expand its macros, variables and splines."
+    )

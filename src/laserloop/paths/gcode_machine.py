@@ -1,0 +1,216 @@
+"""A machine that obeys G-code and tells where it went with the laser on; SI inside.
+
+Of a block first the modes act, then feed and laser, then dwell or motion, as on the machines themselves.
+"""
+
+from collections.abc import Iterable, Iterator
+from os import PathLike
+
+from laserloop.bad_input import BadInput
+from laserloop.paths import gcode_codes as codes
+from laserloop.paths.gcode_arc import follow_arc
+from laserloop.paths.gcode_block import Block
+from laserloop.paths.gcode_laser import Laser
+from laserloop.paths.mark import Mark
+
+MM, INCH = 1e-3, 25.4e-3  # m
+LEVEL = 1e-9  # m
+NAMED = 8  # words in a note
+NO_AXES = frozenset("ABCTUVW")  # of this machine
+
+
+class Machine:
+    """Modes and place of a laser on three axes; starts at the plate's centre, in mm, absolute."""
+
+    def __init__(self, file: str | PathLike[str], laser: Laser) -> None:
+        self._file, self._laser = file, laser
+        self._place, self._height, self._material = 0j, 0.0, 0.0
+        self._zero, self._zero_height = 0j, 0.0  # of the program's coordinates, on the plate
+        self._known, self._known_height = False, False  # whether the file said where the machine is
+        self._unit, self._plane = MM, 170
+        self._absolute, self._absolute_arcs, self._absolute_material = True, False, True
+        self._motion: int | None = None
+        self._feed: float | None = None  # m/s
+        self._strange: dict[str, int] = {}  # word → its first line
+        self._guessed_start: int | None = None  # line
+        self._rested: int | None = None  # line
+
+    def follow(self, blocks: Iterable[Block]) -> Iterator[Mark]:
+        """Obeys block by block."""
+        for block in blocks:
+            mark = self._obey(block, f"{self._file}, line {block.line}")
+            if mark is not None:
+                yield mark
+
+    def tell(self) -> Iterator[str]:
+        """What was passed over or assumed on the way; sentences without their full stop."""
+        if self._strange:
+            words = list(self._strange)
+            more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
+            first = self._strange[words[0]]
+            yield f"{self._file}, line {first} and after: {', '.join(words[:NAMED])}{more} passed over"
+        if self._guessed_start is not None:
+            yield (
+                f"{self._file}, line {self._guessed_start} moves with the laser on from a place that the "
+                "file does not give; the path begins at its end, or at the plate's centre if it is relative"
+            )
+        if self._rested is not None:
+            yield f"{self._file}, line {self._rested}: P of G4 is read as seconds"
+
+    def _obey(self, block: Block, where: str) -> Mark | None:
+        foreign = self._note_strangers(block, where)
+        for code in block.g:
+            self._set_mode(code)
+        for code in block.m:
+            if code in (820, 830):
+                self._absolute_material = code == 820
+        if codes.DWELL in block.g:
+            return self._rest(block, where)
+        self._laser.obey(block)
+        if "F" in block.values and not foreign:
+            if block.values["F"] <= 0:
+                raise BadInput(
+                    f"{where}: F must be positive, but is {block.values['F']:g}; correct the feed."
+                )
+            self._feed = block.values["F"] * self._unit / 60
+        if codes.NEW_ORIGIN in block.g:
+            self._rename_place(block)
+        elif not codes.ELSEWHERE.isdisjoint(block.g):
+            self._get_lost(block)
+        elif not foreign and not block.values.keys().isdisjoint("XYZIJRE"):
+            return self._move(block, where)
+        return None
+
+    def _note_strangers(self, block: Block, where: str) -> bool:
+        """Whether the block's numbers belong to a command that is not known here."""
+        foreign = False
+        for letter, block_codes, harmless, refused in (
+            ("G", block.g, codes.HARMLESS_G, codes.REFUSED_G),
+            ("M", block.m, codes.HARMLESS_M, codes.REFUSED_M),
+        ):
+            for code in block_codes:
+                if code in refused or (code == 100 and "L" in block.values):
+                    raise BadInput(
+                        f"{where}: {letter}{code / 10:g} leads the beam in a way that is not followed here; "
+                        "let the program that wrote the file put it into plain G0 to G3."
+                    )
+                if code not in harmless:
+                    foreign = True
+                    self._strange.setdefault(f"{letter}{code / 10:g}", block.line)
+        if not foreign:
+            for letter in NO_AXES.intersection(block.values):
+                self._strange.setdefault(letter, block.line)
+        return foreign and codes.MOTIONS.isdisjoint(block.g)
+
+    def _set_mode(self, code: int) -> None:
+        match code:
+            case 0 | 10 | 20 | 30:
+                self._motion = code
+            case codes.NO_MOTION:
+                self._motion = None
+            case 170 | 180 | 190:
+                self._plane = code
+            case 200 | 210:
+                self._unit = INCH if code == 200 else MM
+            case 900 | 910:
+                self._absolute = self._absolute_material = code == 900
+            case 901 | 911:
+                self._absolute_arcs = code == 901
+            case 921:
+                self._zero, self._zero_height = 0j, 0.0
+
+    def _rest(self, block: Block, where: str) -> Mark | None:
+        seconds = next((block.values[letter] for letter in "PSX" if letter in block.values), 0.0)
+        if seconds < 0:
+            raise BadInput(f"{where}: a dwell must not be negative, but lasts {seconds:g} s; correct it.")
+        if not (seconds and self._known and self._laser.marks_at_rest()):
+            return None
+        if "P" in block.values and self._rested is None:
+            self._rested = block.line
+        return Mark(line=block.line, points=[self._place], level=self._height, speed=self._feed, rest=seconds)
+
+    def _rename_place(self, block: Block) -> None:
+        """G92: the place where the machine stands gets new coordinates."""
+        here, named = self._place - self._zero, block.values
+        x = named["X"] * self._unit if "X" in named else here.real
+        y = named["Y"] * self._unit if "Y" in named else here.imag
+        self._zero = self._place - complex(x, y)
+        if "Z" in named:
+            self._zero_height = self._height - named["Z"] * self._unit
+        self._known = self._known or "X" in named or "Y" in named
+        self._known_height = self._known_height or "Z" in named
+        self._material = named.get("E", self._material)
+
+    def _get_lost(self, block: Block) -> None:
+        """Goes to a place that the file does not give; if it names z alone, x and y stay."""
+        if "Z" not in block.values or not block.values.keys().isdisjoint("XY"):
+            self._place, self._known = 0j, False
+        self._height, self._known_height = 0.0, False
+
+    def _move(self, block: Block, where: str) -> Mark | None:
+        motion = self._motion
+        if motion is None:
+            raise BadInput(
+                f"{where}: a move needs G0, G1, G2 or G3 before it, but none came yet; add one to the line."
+            )
+        lit = self._laser.marks(motion, self._feed_material(block))
+        start, height = self._place, self._height
+        self._place, self._height = self._find_target(block)
+        climbs = self._known_height and abs(self._height - height) > LEVEL
+        self._known_height = self._known_height or "Z" in block.values
+        if not self._known and not block.values.keys().isdisjoint("XYIJ"):
+            start = self._begin(block, start, where, lit=lit)
+        whole_turn = motion in codes.ARCS and not block.values.keys().isdisjoint("IJ")
+        if not lit or (start == self._place and not whole_turn):
+            return None
+        if climbs:
+            raise BadInput(
+                f"{where}: a move with the laser on must stay in its layer, but goes from z = "
+                f"{1e3 * height:g} to {1e3 * self._height:g} mm; export layer by layer."
+            )
+        points = [start, self._place]
+        if motion in codes.ARCS:
+            points = self._bend(block, start, where)
+        return Mark(line=block.line, points=points, level=self._height, speed=self._feed)
+
+    def _begin(self, block: Block, start: complex, where: str, *, lit: bool) -> complex:
+        """Where a first move starts: at its own end, or at the plate's centre if it is relative."""
+        self._known = True
+        if lit and self._guessed_start is None:
+            self._guessed_start = block.line
+        if self._absolute and lit and self._motion in codes.ARCS:
+            raise BadInput(
+                f"{where}: an arc needs a known start, but no move came before; add G0 with X and Y."
+            )
+        return self._place if self._absolute else start
+
+    def _bend(self, block: Block, start: complex, where: str) -> list[complex]:
+        if self._plane != 170:
+            raise BadInput(f"{where}: an arc must lie in the plate's plane, but G18 or G19 is set; set G17.")
+        return follow_arc(
+            (start, self._place),
+            block.values,
+            clockwise=self._motion == 20,
+            unit=self._unit,
+            zero=self._zero if self._absolute_arcs else start,
+            where=where,
+        )
+
+    def _find_target(self, block: Block) -> tuple[complex, float]:
+        """Where the block leads, on the plate."""
+        given = {letter: block.values[letter] * self._unit for letter in "XYZ" if letter in block.values}
+        if not self._absolute:
+            step = complex(given.get("X", 0.0), given.get("Y", 0.0))
+            return self._place + step, self._height + given.get("Z", 0.0)
+        x = given["X"] + self._zero.real if "X" in given else self._place.real
+        y = given["Y"] + self._zero.imag if "Y" in given else self._place.imag
+        return complex(x, y), given["Z"] + self._zero_height if "Z" in given else self._height
+
+    def _feed_material(self, block: Block) -> float:
+        """How far the E axis advances."""
+        if "E" not in block.values:
+            return 0.0
+        value = block.values["E"]
+        advance = value - self._material if self._absolute_material else value
+        self._material += advance
+        return advance

@@ -1,0 +1,92 @@
+"""Segment tables as of Oak Ridge's AdditiveFOAM, adamantine and 3DThesis: Mode X Y Z Power Param.
+
+Mode 0 is a line to X Y Z at Param m/s, Mode 1 a spot at X Y Z for Param s; power 0 is the laser off.
+Coordinates are in m, or in mm where the header says X(mm), as 3DThesis writes it.
+"""
+
+from collections.abc import Iterator
+from os import PathLike
+from reprlib import repr as short_repr
+
+from laserloop.bad_input import BadInput
+from laserloop.paths.mark import Mark
+from laserloop.paths.plate import DEFAULT_PLATE, check_plate
+from laserloop.paths.text_file import decode_text, parse_number, read_bytes, split_lines
+from laserloop.paths.track import Track, lay_track
+
+COLUMNS = ("Mode", "X", "Y", "Z", "Power", "Param")
+UNITS = {"": 1.0, "m": 1.0, "mm": 1e-3}  # m
+HEADER_LINES = 3  # adamantine writes two lines before the columns' names
+
+
+def read_segments(file: str | PathLike[str], *, plate: tuple[float, float] = DEFAULT_PLATE) -> Track:
+    """The track of a segment table, at its own speeds; its powers only say where the laser is on."""
+    check_plate(plate)
+    text = decode_text(read_bytes(file), file)
+    rows = (
+        (line, content.split())
+        for line, content in enumerate(split_lines(text), start=1)
+        if content.strip() and not content.lstrip().startswith("#")
+    )
+    return lay_track(_follow(rows, file), file=file, plate=plate)
+
+
+def _follow(rows: Iterator[tuple[int, list[str]]], file: str | PathLike[str]) -> Iterator[Mark]:
+    unit = _read_header(rows, file)
+    place: complex | None = None
+    speed: float | None = None  # of the last line, with which the beam also goes to a spot
+    for line, cells in rows:
+        where = f"{file}, line {line}"
+        mode, x, y, z, power, parameter = _parse_row(cells, where)
+        target = complex(x, y) * unit
+        if mode == 0 and place is None:
+            raise BadInput(
+                f"{where}: the first row must be a spot, Mode 1, which says where the beam starts, but is a "
+                "line; add a row before it."
+            )
+        if mode == 0 and place is not None and place != target and power > 0:
+            speed = parameter
+            yield Mark(line=line, points=[place, target], level=z * unit, speed=speed)
+        elif mode == 1 and power > 0 and parameter > 0:
+            yield Mark(line=line, points=[target], level=z * unit, speed=speed, rest=parameter)
+        place = target
+
+
+def _read_header(rows: Iterator[tuple[int, list[str]]], file: str | PathLike[str]) -> float:
+    """Passes over the header, and returns the unit of length that it names, m."""
+    found = "empty"
+    for _, (line, cells) in zip(range(HEADER_LINES), rows, strict=False):
+        names = [cell.lower() for cell in cells]
+        if names[0] == "mode" and len(names) >= 4:
+            units = {name[1:].strip("()[]") for name in names[1:4]}
+            if (
+                len(units) != 1
+                or not units <= UNITS.keys()
+                or [name[0] for name in names[1:4]] != list("xyz")
+            ):
+                raise BadInput(
+                    f"{file}, line {line}: the columns after Mode must be X Y Z in m or mm, such as X(mm), "
+                    f"but are {short_repr(' '.join(cells[1:4]))}; name their unit."
+                )
+            return UNITS[units.pop()]
+        found = short_repr(" ".join(cells))
+    raise BadInput(
+        f"{file}, line 1: a segment table must begin with {' '.join(COLUMNS)}, but is {found}; add it."
+    )
+
+
+def _parse_row(cells: list[str], where: str) -> list[float]:
+    if len(cells) != len(COLUMNS):
+        raise BadInput(
+            f"{where}: a row must hold the 6 numbers {' '.join(COLUMNS)}, but holds {len(cells)}; correct it."
+        )
+    values = [parse_number(cell, name, where) for cell, name in zip(cells, COLUMNS, strict=True)]
+    mode, power, parameter = values[0], values[4], values[5]
+    if mode not in (0, 1):
+        raise BadInput(f"{where}: Mode must be 0 for a line or 1 for a spot, but is {mode:g}; correct it.")
+    if power < 0:
+        raise BadInput(f"{where}: Power must not be negative, but is {power:g}; correct it.")
+    if parameter < 0 or (mode == 0 and parameter == 0):
+        what = "a line's speed must be positive" if mode == 0 else "a spot's time must not be negative"
+        raise BadInput(f"{where}: {what}, but Param is {parameter:g}; correct it.")
+    return values

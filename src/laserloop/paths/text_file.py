@@ -1,0 +1,66 @@
+"""Path files as text: read within limits, and numbers that say where they are none."""
+
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from reprlib import repr as short_repr
+
+from laserloop.bad_input import BadInput
+
+MAX_BYTES = 64_000_000  # a million G-code lines; a plate of 15 × 10 mm needs thousands
+
+
+def read_bytes(file: str | PathLike[str]) -> bytes:
+    """What is in `file`, within reason."""
+    try:
+        with Path(file).open("rb") as opened:
+            content = opened.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise BadInput(f"a path file must exist, but {file} does not; check its name and folder.") from None
+    except IsADirectoryError:
+        raise BadInput(
+            f"a path must be a file, but {file} is a directory; name the file inside it."
+        ) from None
+    except (OSError, ValueError) as problem:  # ValueError: a null byte in the name
+        reason = problem.strerror if isinstance(problem, OSError) else str(problem)
+        raise BadInput(
+            f"a path file must be readable, but {str(file)!r} is not ({reason}); check it."
+        ) from None
+    if len(content) > MAX_BYTES:
+        raise BadInput(
+            f"{file}: a path file may have at most {MAX_BYTES} bytes, but has more; keep one layer of it."
+        )
+    return content
+
+
+def decode_text(content: bytes, file: str | PathLike[str]) -> str:
+    """UTF-8, or Latin-1 as older controllers write their comments; refuses what is no text."""
+    zero = content.find(b"\0")
+    if zero >= 0:
+        line = content.count(b"\n", 0, zero) + 1
+        raise BadInput(
+            f"{file}, line {line}: a path file must be text, but byte {zero} is zero as in a binary file; "
+            "export it as plain text in UTF-8."
+        )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of `text`, whatever system wrote them."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def parse_number(text: str, name: str, where: str) -> float:
+    """A finite number, or a sentence about `name`."""
+    try:
+        value = float(text.replace("_", "?"))  # Python alone would read 1_5 as 15
+    except ValueError:
+        raise BadInput(f"{where}: {name} must be a number, but is {short_repr(text)}; correct it.") from None
+    if not isfinite(value):
+        raise BadInput(
+            f"{where}: {name} must be finite, but is {short_repr(text)}; correct or remove the row."
+        )
+    return value
