@@ -20,7 +20,7 @@ from laserloop.excitation import Excitation
 from laserloop.report.ablations import draw_ablations, draw_error_growth
 from laserloop.report.save import save, save_figure
 from laserloop.study import Trajectories
-from laserloop.study.ablation_claims import judge_claims
+from laserloop.study.ablation_claims import judge_claims, judge_latency
 from laserloop.study.ablation_points import (
     DEPLOYED,
     NOISY,
@@ -158,7 +158,7 @@ def main() -> None:
     models = trained | shipped
     rows = run_ablations(models, options.cache, noisy=NOISY)
     points, latency = place_points(rows), race(models, options.cache)
-    claims, differences = judge_claims(points, latency), compare(points)
+    claims, differences = [*judge_claims(points), *judge_latency(latency)], compare(points)
     everything: dict[str, Any] = {
         "schedule": asdict(SHORT),
         "rows": rows,

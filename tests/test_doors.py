@@ -15,23 +15,16 @@ DOORS: dict[str, set[str]] = {
     "bad_input": set(),
     "bench": {"bad_input", "control", "dataset", "paths", "plant", "study", "surrogates"},
     "cli": {
-        "bad_input",
-        "bench",
-        "control_verbs",
-        "episode",
-        "learning_verbs",
-        "options",
-        "output",
-        "paths",
-        "plant",
-        "report",
+        *("bad_input", "control_verbs", "learning_verbs", "options", "output", "plant_verbs"),
+        *("report", "reproduce_verbs", "versions"),
     },
     "control": {"bad_input", "plant", "surrogates"},
+    "crew": {"bad_input"},
     "control_verbs": {
         *("bad_input", "bench", "control", "loop", "options", "output"),
         *("paths", "plant", "report", "study", "surrogates"),
     },
-    "dataset": {"bad_input", "episode", "excitation", "paths", "plant"},
+    "dataset": {"bad_input", "crew", "episode", "excitation", "paths", "plant"},
     "episode": {"bad_input", "paths", "plant"},
     "excitation": {"bad_input"},
     "learning_verbs": {
@@ -52,11 +45,18 @@ DOORS: dict[str, set[str]] = {
     "output": {"bad_input", "options", "report"},
     "paths": {"bad_input"},
     "plant": {"bad_input"},
+    "plant_verbs": {"bench", "episode", "options", "output", "paths", "plant", "report"},
     "report": {"bad_input", "episode"},
+    "reproduce": {
+        *("bad_input", "bench", "control", "crew", "dataset", "episode", "excitation", "paths", "plant"),
+        *("report", "study", "surrogates"),
+    },
+    "reproduce_verbs": {"options", "output", "report", "reproduce"},
     "study": {
         *("bad_input", "control", "dataset", "episode", "excitation", "loop", "paths", "plant", "surrogates"),
     },
     "surrogates": {"bad_input", "dataset"},
+    "versions": set(),
 }
 
 

@@ -5,6 +5,7 @@ the compiler of the plant.
 """
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return version("laserloop")
     for room, names in _ROOMS.items():
         if name in names:
             return getattr(import_module(f"laserloop.{room}"), name)

@@ -3,27 +3,21 @@
 import io
 import os
 import sys
-import warnings
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts.help import DefaultFormatter, PanelSpec
 
 from laserloop.bad_input import BadInput
 from laserloop.control_verbs import bench_mpc, calibrate, close_loop, control, export
 from laserloop.learning_verbs import bench_train, ensemble, evaluate, train
-from laserloop.options import PathOptions, PlantOptions, PowerOptions, take_file, take_number
-from laserloop.output import Json, check_output, publish, writing
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from laserloop.episode import Episode
-    from laserloop.paths import ScanPath
-    from laserloop.plant import Plant
+from laserloop.options import take_file
+from laserloop.output import check_output, writing
+from laserloop.plant_verbs import bench_plant, simulate
+from laserloop.reproduce_verbs import report, reproduce
+from laserloop.versions import describe_versions
 
 DEMO_PATH = "diagonal"
 DEMO_CONTROLLERS = ("realtime", "pi", "constant")
@@ -36,17 +30,28 @@ For example:
 
     laserloop demo
     laserloop simulate spiral --plant graded --power-w 11
+    laserloop control diagonal --plot run.png
 """,
-    version=lambda: version("laserloop"),
+    version=describe_versions,
+    version_format="plaintext",
     help_format="markdown",
     suppress_keyboard_interrupt=False,
 )
-bench = App(name="bench", help="Measure speed on this machine.")
+bench = App(
+    name="bench",
+    help="""Measure speed on this machine.
+
+For example:
+
+    laserloop bench plant --reference-steps 20
+    laserloop bench mpc --problems 100 --json out/bench_mpc.json
+""",
+)
 app.command(bench)
-for verb in (ensemble, train, evaluate, calibrate, control, export):
+for verb in (simulate, ensemble, train, evaluate, calibrate, control, export, reproduce, report):
     app.command(verb)
-bench.command(bench_train, name="train")
-bench.command(bench_mpc, name="mpc")
+for timed, name in ((bench_plant, "plant"), (bench_train, "train"), (bench_mpc, "mpc")):
+    bench.command(timed, name=name)
 
 
 def main(tokens: Sequence[str] | None = None) -> int:
@@ -54,6 +59,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    app.help_formatter = None if sys.stdout.isatty() else _format_for_pipes()
     try:
         app(tokens, print_error=False, exit_on_error=False, result_action="return_value")
         sys.stdout.flush()
@@ -68,6 +74,13 @@ def main(tokens: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _format_for_pipes() -> DefaultFormatter:
+    """Help with rules instead of boxes: what a pipe or a file gets is searched and pasted."""
+    from rich.box import Box
+
+    return DefaultFormatter(panel_spec=PanelSpec(box=Box("────\n" + "    \n" * 7), padding=(0, 0)))
+
+
 def _explain(error: Exception) -> object:
     """The sentence of an error, in our words where we have them."""
     if isinstance(error, UnusedCliTokensError):
@@ -80,49 +93,6 @@ def _explain(error: Exception) -> object:
 def _refuse(sentence: object) -> int:
     print(f"laserloop: {' '.join(str(sentence).split()).rstrip('.')}.", file=sys.stderr)
     return 2
-
-
-Plot = Annotated[
-    Path | None,
-    take_file("Draw temperature over time, along the path and on the surface; .png, .svg or .pdf."),
-]
-
-
-@app.command
-def simulate(
-    path: Annotated[
-        str,
-        Parameter(help="vertical, horizontal, spiral, diagonal, polyline:SEED or a .csv file of x_mm,y_mm."),
-    ],
-    /,
-    way: PathOptions | None = None,
-    laser: PowerOptions | None = None,
-    target: PlantOptions | None = None,
-    *,
-    json_file: Json = None,
-    plot: Plot = None,
-) -> None:
-    """Heat a plate along a path, open loop, and report its peak temperature.
-
-    For example:
-
-        laserloop simulate diagonal --power-w 14 --ticks 320 --json diagonal.json
-        laserloop simulate my.csv --plant graded --excitation persistent --plot my.png
-    """
-    from laserloop.report.tables import tabulate_episode
-
-    way, laser, target = way or PathOptions(), laser or PowerOptions(), target or PlantOptions()
-    check_output("--json", json_file)
-    check_output("--plot", plot)
-    scan = way.find(path, target.plate_mm)
-    episode = _run_episode(target.make(scan), scan, laser.draw(len(scan)))
-    if plot is not None:
-        from laserloop.report.figures import draw_overview
-        from laserloop.report.save import save_figure
-
-        with writing("--plot"):
-            save_figure(plot, draw_overview(episode))
-    publish(episode.to_json(), json_file, tabulate_episode(episode))
 
 
 @app.command
@@ -155,43 +125,16 @@ def demo(
     show(f"\nReport: {page}")
 
 
-@bench.command(name="plant")
-def bench_plant(
-    *,
-    steps: Annotated[int, take_number(2, 100_000, "steps", "Steps of each of our plants.")] = 400,
-    reference_steps: Annotated[
-        int,
-        take_number(
-            1, 100_000, "steps", "Steps of the SciPy reference, 0.1–0.5 s each; 20 for a quick look."
-        ),
-    ] = 400,
-    json_file: Json = None,
+@app.command
+def completion(
+    shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="The shell that shall complete.")], /
 ) -> None:
-    """Time a step of both plants, and of a SciPy sparse Newton solver on the paper's grid.
+    """Print the script that lets a shell complete verbs, options and choices; nothing is installed.
 
     For example:
 
-        laserloop bench plant --json out/bench_plant.json
+        source <(laserloop completion bash)
+        laserloop completion zsh > ~/.zfunc/_laserloop
+        laserloop completion fish > ~/.config/fish/completions/laserloop.fish
     """
-    from laserloop.bench.plant import run_plant_bench
-    from laserloop.report.tables import tabulate_numbers
-    from laserloop.report.terminal import show_progress
-
-    check_output("--json", json_file)
-    with show_progress("plants and their reference") as progress:
-        numbers = run_plant_bench(steps=steps, reference_steps=reference_steps, progress=progress)
-    publish(numbers, json_file, tabulate_numbers(numbers))
-
-
-def _run_episode(plant: "Plant", path: "ScanPath", power: "NDArray[np.float64]") -> "Episode":
-    """Simulate with a progress bar, and note once by how much the material's range was left."""
-    from laserloop import episode
-    from laserloop.report.terminal import show_progress
-
-    with warnings.catch_warnings(), show_progress(f"{path.name} on {plant.settings.name}") as progress:
-        warnings.filterwarnings("ignore", "temperatures of .* the range of material")
-        result = episode.simulate(plant, path, power, progress=progress)
-    complaint = plant.settings.material.outside(plant.settings.ambient, float(result.t_max.max()))
-    if complaint is not None:
-        print(f"laserloop: note: {complaint}.", file=sys.stderr)
-    return result
+    sys.stdout.write(app.generate_completion(shell=shell))

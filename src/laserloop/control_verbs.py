@@ -106,7 +106,10 @@ class CameraOptions:
 def control(
     path: Annotated[
         str,
-        Parameter(help="vertical, horizontal, spiral, diagonal, polyline:SEED or a .csv file of x_mm,y_mm."),
+        Parameter(
+            help="vertical, horizontal, spiral, diagonal, polyline:SEED, or a .csv file of x_mm,y_mm, a "
+            ".gcode, .cli or .txt file."
+        ),
     ],
     /,
     way: PathOptions | None = None,
@@ -172,6 +175,7 @@ def close_loop(
     """The record of one run, with a progress bar; whatever is not given is the best that ships."""
     from laserloop.loop.controllers import WITH_MODEL
     from laserloop.loop.disturb import slow_down
+    from laserloop.paths import names_file
     from laserloop.report.terminal import show_progress
     from laserloop.study import closed_loop
     from laserloop.surrogates import find_model
@@ -184,7 +188,7 @@ def close_loop(
         )
     name = (model or BEST_MODEL) if controller in WITH_MODEL else None
     found = None if name is None else find_model(name)
-    if way.ticks is None and not path.endswith(".csv"):
+    if way.ticks is None and not names_file(path):
         way = replace(way, ticks=DEFAULT_TICKS)
     scan = way.find(path, target.plate_mm)
     problem = wish.make(found)

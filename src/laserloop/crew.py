@@ -2,9 +2,10 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from laserloop.bad_input import BadInput
@@ -42,6 +43,8 @@ def open_crew(workers: int, scheduler: str | None = None) -> Iterator["Client"]:
         ) from None
     if scheduler is not None:
         with _connect(Client, scheduler) as client:
+            # a function of the standard library, which workers without laserloop can run too
+            check_versions(client.run(version, "laserloop", on_error="return"))
             yield client
         return
     with (
@@ -56,6 +59,17 @@ def open_crew(workers: int, scheduler: str | None = None) -> Iterator["Client"]:
         Client(cluster) as client,  # type: ignore[no-untyped-call]
     ):
         yield client
+
+
+def check_versions(found: Mapping[str, Any]) -> None:
+    """Refuse workers, by address, with another laserloop or none: dask would try them for ever."""
+    ours = version("laserloop")
+    for address, theirs in found.items():
+        if theirs != ours:
+            what = theirs if isinstance(theirs, str) else "none"
+            raise BadInput(
+                f"every worker must have laserloop {ours}, but {address} has {what}; install the same there."
+            )
 
 
 def share_out(

@@ -1,5 +1,6 @@
 """The options that verbs share: numbers and files with their rules, and what makes path, power and plant."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,9 +74,12 @@ class PathOptions:
         int | None,
         take_number(1, 10_000_000, "ticks", "Ticks to simulate.", default="400; of a file all"),
     ] = None
-    speed_mm_s: Annotated[float, take_number(1e-3, 1e6, "mm/s", "Scan speed in mm/s; slower is hotter.")] = (
-        304.0
-    )
+    speed_mm_s: Annotated[
+        float | None,
+        take_number(
+            1e-3, 1e6, "mm/s", "Scan speed in mm/s; slower is hotter.", default="304, or as the file says"
+        ),
+    ] = None
     tick_us: Annotated[
         float, take_number(1e-2, 1e6, "µs", "Control period in µs, during which the power is constant.")
     ] = 125.0
@@ -85,9 +89,11 @@ class PathOptions:
         from laserloop.paths import find_path
 
         plate = plate_mm[0] / 1e3, plate_mm[1] / 1e3
-        return find_path(
-            text, ticks=self.ticks, speed=self.speed_mm_s / 1e3, tick=self.tick_us / 1e6, plate=plate
-        )
+        speed = None if self.speed_mm_s is None else self.speed_mm_s / 1e3
+        path = find_path(text, ticks=self.ticks, speed=speed, tick=self.tick_us / 1e6, plate=plate)
+        for note in path.notes:
+            print(f"laserloop: note: {note}.", file=sys.stderr)
+        return path
 
 
 @Parameter(name="*", group="Power")

@@ -7,63 +7,60 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.reproduce import run
+from laserloop.crew import check_versions
 from laserloop.reproduce.board import EXPECTED, Board, tell
 from laserloop.reproduce.folder import Folder, hold_folder, open_folder
+from laserloop.reproduce.run import reproduce
 from laserloop.reproduce.size import FULL, QUICK, SEEDS, TABLE_3
 from laserloop.reproduce.stage import Stage, Task
 from laserloop.reproduce.stages import STAGES
-from laserloop.study.case import has_case, solve_case
 
 COUNT = 6
 PATIENCE = 60.0  # s
 
 
-def square(root: Path, n: int, wait: float) -> dict[str, Any]:
-    """A task that leaves its result, and a mark each time it is really done."""
-
-    def compute() -> dict[str, Any]:
-        time.sleep(wait)
-        (root / f"mark-{n}-{time.time_ns()}").touch()
-        return {"value": n * n}
-
-    return solve_case(root / "squares", {"n": n}, compute)
-
-
 def make_stages(wait: float = 0.0) -> tuple[Stage, ...]:
+    """A line in a file for each number, then their sum, then its double."""
+
     def list_tasks(folder: Folder) -> list[Task]:
         return [
             Task(
-                function=square,
-                arguments=(folder.root, n, wait),
-                done=has_case(folder.root / "squares", {"n": n}),
+                function=subprocess.run,  # of the standard library: workers cannot import a test
+                arguments=(["sh", "-c", f"sleep {wait}; echo {n} >> {folder.root}/made-{n}"],),
+                done=(folder.root / f"made-{n}").exists(),
             )
             for n in range(COUNT)
         ]
 
     def add(folder: Folder) -> dict[str, dict[str, Any]]:
-        return {"sum": {"sum": sum(square(folder.root, n, 0.0)["value"] for n in range(COUNT))}}
+        found = [int((folder.root / f"made-{n}").read_text().splitlines()[0]) for n in range(COUNT)]
+        return {"sum": {"sum": sum(found)}}
 
     def double(folder: Folder) -> dict[str, dict[str, Any]]:
         return {"double": {"double": 2 * folder.read("sum")["sum"]}}
 
     return (
-        Stage(name="plant", title="Square", list_tasks=list_tasks, conclude=add),
+        Stage(name="plant", title="Write", list_tasks=list_tasks, conclude=add),
         Stage(name="ensembles", title="Double", list_tasks=lambda _: [], conclude=double),
     )
 
 
+def count_made(out: Path) -> int:
+    return sum(len(file.read_text().splitlines()) for file in out.glob("made-*"))
+
+
 def begin(out: Path, wait: float = 0.0) -> Path:
     """Run the small stages in place of the paper's."""
-    run.STAGES = make_stages(wait)
-    titles = {stage.name: stage.title for stage in run.STAGES} | {"report": "Report"}
-    return run.reproduce(out, QUICK, Board("quick", titles), workers=2)
+    stages = make_stages(wait)
+    titles = {stage.name: stage.title for stage in stages} | {"report": "Report"}
+    return reproduce(out, QUICK, Board("quick", titles), workers=2, stages=stages)
 
 
 def wait_until(happened: Callable[[], bool]) -> None:
@@ -74,26 +71,23 @@ def wait_until(happened: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-def stages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "STAGES", STAGES)  # put back after the test
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("laserloop.reproduce.pages.write_report", lambda root: root / "index.html")
 
 
-@pytest.mark.usefixtures("stages")
+@pytest.mark.usefixtures("no_report")
 def test_stages_follow_each_other_and_nothing_is_done_twice(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert begin(out) == out / "index.html"
-    assert json.loads((out / "results" / "double.json").read_text()) == {
-        "double": 2 * (0 + 1 + 4 + 9 + 16 + 25)
-    }
+    assert json.loads((out / "results" / "double.json").read_text()) == {"double": COUNT * (COUNT - 1)}
     assert begin(out) == out / "index.html"
-    assert len(list(out.glob("mark-*"))) == COUNT
+    assert count_made(out) == COUNT
     kept = json.loads((out / "results" / "clock" / "stages.json").read_text())
     assert len(kept["sessions"]) == 2
     assert [stage["name"] for stage in kept["stages"]] == ["plant", "ensembles", "report"]
 
 
-@pytest.mark.usefixtures("stages")
+@pytest.mark.usefixtures("no_report")
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     out = tmp_path / "out"
     code = (
@@ -105,14 +99,22 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, str(script), str(out), str(Path(__file__).parent)], stderr=subprocess.DEVNULL
     )
-    wait_until(lambda: len(list(out.glob("mark-*"))) >= 2)
+    wait_until(lambda: count_made(out) >= 2)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    done = len(list(out.glob("mark-*")))
-    assert done < COUNT
+    assert count_made(out) < COUNT
     begin(out)
     assert (out / "results" / "double.json").exists()
-    assert COUNT <= len(list(out.glob("mark-*"))) <= COUNT + 2  # two workers may have died at their work
+    assert COUNT <= count_made(out) <= COUNT + 2  # two workers may have died at their work
+
+
+def test_workers_without_our_laserloop_are_refused() -> None:
+    ours = version("laserloop")
+    check_versions({"tcp://a": ours})
+    with pytest.raises(BadInput, match="tcp://b has none; install the same there"):
+        check_versions({"tcp://a": ours, "tcp://b": PackageNotFoundError("laserloop")})
+    with pytest.raises(BadInput, match=r"has 0\.0\.1"):
+        check_versions({"tcp://b": "0.0.1"})
 
 
 def test_a_folder_holds_one_reproduction(tmp_path: Path) -> None:

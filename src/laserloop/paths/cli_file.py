@@ -152,8 +152,11 @@ class _Layers:
                 f"{where}: $${command.name} needs a layer, but none came yet; add $$LAYER/z before it."
             )
         values = self._read_values(command)
-        numbers = values[head:]
-        count = values[head - 1] if len(values) >= head else 0.0
+        if len(values) < head:
+            raise BadInput(
+                f"{where}: $${command.name} must begin with {head} whole numbers, but has {len(values)}; add."
+            )
+        count, numbers = values[head - 1], values[head:]
         if len(numbers) != 2 * each * count:
             raise BadInput(
                 f"{where}: $${command.name} announces {count:g} {what}, {2 * each * count:g} numbers, but "

@@ -11,7 +11,9 @@ from laserloop.paths.gcode_codes import LASER, PROGRAM_END
 from laserloop.paths.text_file import split_lines
 
 COMMENT = re.compile(r"\([^)]*\)|;.*")
-WORD = re.compile(r"([A-Z])([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))")
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+WORD = re.compile(rf"([A-Z])({NUMBER})")
+WORDS = re.compile(rf"(?:[A-Z]{NUMBER})*")
 EXPONENT = re.compile(r"[0-9.]E[+-][0-9]")
 CHECKSUM = re.compile(r"\*[0-9]+$")
 FREE_TEXT = re.compile(r"(?:N[0-9]+)?(?:(M)([0-9]{1,4})|(G)(2[89]))(?![0-9])")  # may go on with text or flags
@@ -63,12 +65,12 @@ def _parse_block(code: str, line: int, where: str) -> Block:
 
 def _split_words(code: str, where: str) -> list[tuple[str, str]]:
     """Letters with their numbers; of a line that goes on with text only its command."""
-    packed = CHECKSUM.sub("", "".join(code.split())).removeprefix("/")
-    words = WORD.findall(packed)
-    complete = sum(len(letter) + len(number) for letter, number in words) == len(packed)
-    exponent = EXPONENT.search(code)
-    if complete and not exponent:
-        return words
+    packed = "".join(code.split())
+    if packed[0] == "/" or "*" in packed:
+        packed = CHECKSUM.sub("", packed).removeprefix("/")
+    exponent = "E" in code and EXPONENT.search(code)
+    if WORDS.fullmatch(packed) and not exponent:
+        return WORD.findall(packed)
     text = FREE_TEXT.match(packed)
     if text is not None and (text[3] or 10 * int(text[2]) not in LASER | PROGRAM_END):
         return [(text[1] or text[3], text[2] or text[4])]

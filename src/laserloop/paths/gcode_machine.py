@@ -160,7 +160,7 @@ class Machine:
         self._known_height = self._known_height or "Z" in block.values
         if not self._known and not block.values.keys().isdisjoint("XYIJ"):
             start = self._begin(block, start, where, lit=lit)
-        whole_turn = motion in codes.ARCS and not block.values.keys().isdisjoint("IJ")
+        whole_turn = motion in codes.ARCS and not block.values.keys().isdisjoint("IJR")
         if not lit or (start == self._place and not whole_turn):
             return None
         if climbs:

@@ -25,7 +25,7 @@ def first_off_plate(points: NDArray[np.float64], plate: tuple[float, float]) -> 
 
 def off_plate(where: str, point: NDArray[np.float64], plate: tuple[float, float]) -> BadInput:
     """The sentence for a `point` beyond the edge."""
-    x_mm, y_mm = point * 1e3
+    x_mm, y_mm = 1e3 * float(point[0]), 1e3 * float(point[1])
     width_mm, height_mm = plate[0] * 1e3, plate[1] * 1e3
     return BadInput(
         f"{where}: every point must lie on the {width_mm:g} × {height_mm:g} mm plate centred on the origin, "

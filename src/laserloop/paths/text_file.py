@@ -7,7 +7,7 @@ from reprlib import repr as short_repr
 
 from laserloop.bad_input import BadInput
 
-MAX_BYTES = 64_000_000  # a million G-code lines; a plate of 15 × 10 mm needs thousands
+MAX_BYTES = 16_000_000  # some 600 000 lines of G-code; a layer on a 15 × 10 mm plate has thousands
 
 
 def read_bytes(file: str | PathLike[str]) -> bytes:

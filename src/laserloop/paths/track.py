@@ -56,8 +56,8 @@ def lay_track(marks: Iterable[Mark], *, file: str | PathLike[str], plate: tuple[
     if len(gaps):
         notes.append(
             f"{file}: the laser is off on {len(gaps)} way{'s' if len(gaps) > 1 else ''} between marks, "
-            f"{1e3 * gaps.sum():.4g} of {1e3 * legs.sum():.4g} mm, but a path here cannot say so; the beam goes "
-            "there straight, with the laser on, at the speed of the mark that follows"
+            f"{1e3 * gaps.sum():.4g} of {1e3 * legs.sum():.4g} mm, but a path here cannot say so; the beam "
+            "goes there straight, with the laser on, at the speed of the mark that follows"
         )
     return Track(points=waypoints, speeds=speeds, rests=rests, notes=tuple(notes))
 

@@ -32,6 +32,7 @@ def reproduce(
     *,
     workers: int | None = None,
     scheduler: str | None = None,
+    stages: Sequence[Stage] = STAGES,
 ) -> Path:
     """The whole paper in a folder; what is there is not done again. Returns the report's page."""
     from laserloop.reproduce.pages import write_report
@@ -45,7 +46,7 @@ def reproduce(
         watch = Stopwatch(folder)
         with open_crew(count, scheduler) as client, board:
             watch.start()
-            for stage in STAGES:
+            for stage in stages:
                 _run_stage(stage, folder, client, board, watch)
             board.begin("report", "Write the report", 1, 0)
             page = write_report(folder.root)

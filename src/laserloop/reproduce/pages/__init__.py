@@ -1,0 +1,22 @@
+"""The report of a reproduction: Markdown pages to keep, and one HTML page to look at."""
+
+from pathlib import Path
+
+from laserloop.bad_input import BadInput
+from laserloop.reproduce.pages.results import read_results
+
+
+def write_report(directory: Path) -> Path:
+    """Read `directory`/results, write `directory`/report; returns the HTML page."""
+    from laserloop.reproduce.pages.book import write_book
+
+    results = read_results(directory)
+    try:
+        return write_book(results, directory / "report")
+    except KeyError as missing:  # results of another version of this program
+        raise BadInput(
+            f"a result lacks {missing}, written by this version: run `laserloop reproduce` into a new folder"
+        ) from missing
+
+
+__all__ = ["write_report"]

@@ -1,0 +1,61 @@
+"""What a result depends on besides its settings: versions, the C compiler and the processor."""
+
+import os
+import platform
+import shutil
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "casadi", "torch", "dask", "zarr")
+FEATURES = ("avx2", "fma", "avx512f", "asimd", "sve")  # that compiled arithmetic may use
+
+
+def find_versions() -> dict[str, str]:
+    """What is installed here, by name; read from metadata, nothing heavy is imported."""
+    found = {
+        "laserloop": version("laserloop"),
+        "Python": f"{platform.python_version()}, {platform.python_implementation()} "
+        f"on {platform.system()} {platform.machine()}",
+    }
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found | {"C compiler": _describe_compiler(), "processor": _describe_processor()}
+
+
+def describe_versions() -> str:
+    """One line for each."""
+    found = find_versions()
+    width = max(map(len, found))
+    return "\n".join(f"{name:{width}}  {value}" for name, value in found.items())
+
+
+def _describe_compiler() -> str:
+    """The compiler that the exported controller would be built with here: $CC, cc, gcc or clang."""
+    for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
+        command = shutil.which(name) if name else None
+        if command is None:
+            continue
+        try:
+            told = subprocess.run(
+                [command, "--version"], capture_output=True, text=True, timeout=10, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return f"{command}, which does not run"
+        return next(iter(told.stdout.splitlines()), command)
+    return "none found"
+
+
+def _describe_processor() -> str:
+    """Its name, and which of the features that matter it has."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    facts = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    flags = (facts.get("flags") or facts.get("Features") or "").split()
+    name = facts.get("model name") or platform.processor() or "unknown"
+    return ", ".join([name, *(feature for feature in FEATURES if feature in flags)])

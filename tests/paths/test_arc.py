@@ -1,0 +1,64 @@
+from cmath import exp, pi
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from laserloop.paths.arc import find_centre, find_sweep, is_arc, trace_arc
+
+POINTS = st.builds(complex, st.floats(-5e-3, 5e-3), st.floats(-5e-3, 5e-3))
+ANGLES = st.floats(0.01, 2 * pi - 0.01)
+
+
+@settings(deadline=None, max_examples=60)
+@given(POINTS, st.floats(1e-5, 5e-3), ANGLES, ANGLES, st.booleans())
+def test_an_arc_ends_where_it_says_and_stays_on_its_circle(
+    centre: complex, radius: float, first: float, sweep: float, clockwise: bool
+) -> None:
+    start = centre + radius * exp(1j * first)
+    end = start + (centre - start) * (1 - exp(1j * (-sweep if clockwise else sweep)))
+    points = np.array(trace_arc(start, end, centre, clockwise=clockwise))
+    assert (points[0], points[-1]) == (start, end)
+    np.testing.assert_allclose(np.abs(points - centre), radius, rtol=1e-9)
+    halfway = (points[1:] + points[:-1]) / 2
+    assert (radius - np.abs(halfway - centre)).max() <= 1.01e-8
+    length = np.abs(np.diff(points)).sum()
+    assert length == pytest.approx(radius * sweep, rel=5e-3 if radius < 1e-4 else 1e-4)
+
+
+@settings(deadline=None, max_examples=60)
+@given(POINTS, POINTS, st.floats(1.0, 100.0), st.booleans(), st.booleans())
+def test_a_radius_gives_the_short_way_round_and_its_negative_the_long_one(
+    start: complex, end: complex, factor: float, clockwise: bool, long: bool
+) -> None:
+    chord = abs(end - start)
+    assume(chord > 1e-5)
+    radius = factor * chord / 2
+    centre = find_centre(start, end, -radius if long else radius, clockwise=clockwise)
+    assert centre is not None
+    assert is_arc(start, end, centre)
+    assert abs(start - centre) == pytest.approx(radius, rel=1e-6)
+    sweep = find_sweep(start, end, centre, clockwise=clockwise)
+    assert (sweep < 0) == clockwise
+    if factor > 1.001:
+        assert (abs(sweep) > pi) == long
+
+
+def test_start_and_end_in_one_point_are_a_whole_turn() -> None:
+    assert find_sweep(1, 1, 0, clockwise=False) == pytest.approx(2 * pi)
+    assert find_sweep(1, 1, 0, clockwise=True) == pytest.approx(-2 * pi)
+
+
+def test_radii_that_differ_by_rounding_grow_into_each_other() -> None:
+    points = trace_arc(1e-3 + 0j, 1.0005e-3j, 0j, clockwise=False)
+    assert points[-1] == 1.0005e-3j
+    assert np.diff(np.abs(points)).min() > 0
+    assert is_arc(1e-3 + 0j, 1.0005e-3j, 0j)
+    assert not is_arc(1e-3 + 0j, 1.01e-3j, 0j)
+
+
+@pytest.mark.parametrize("radius", [0.9, 0.0, -0.9])
+def test_a_radius_shorter_than_half_the_chord_has_no_centre(radius: float) -> None:
+    assert find_centre(0, 2, radius, clockwise=True) is None
+    assert find_centre(1, 1, radius, clockwise=True) is None

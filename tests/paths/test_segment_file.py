@@ -1,0 +1,110 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from laserloop.bad_input import BadInput
+from laserloop.paths import read_segments
+
+HEADER = "Mode X Y Z Power Param\n"
+ROWS = "1 0 0 0 0 0\n0 0.001 0 0 15 0.3\n0 0.001 0.002 0 15 0.6\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "part.txt"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEADER + ROWS,
+        "\ufeffMode\tX(m)\tY(m)\tZ(m)\tPower(W)\ttParam\r\n" + ROWS.replace(" ", "\t").replace("\n", "\r\n"),
+        "Number of path segments\n2\nMode    x   y   z  pmod  param\n" + ROWS.replace("15", "1"),
+        "# a part\n\n" + HEADER + "\n" + ROWS.replace("\n", "\n\n# on\n"),
+        "Mode X(mm) Y(mm) Z(mm) Pmod Vel(m/s)/Time(s)\n" + ROWS.replace("0.00", ""),
+        HEADER + ROWS.replace("15 0.3\n", "15 0.3\n0 0.001 0 0 0 0.1\n1 0.001 0 0 0 0.5\n"),
+    ],
+    ids=["AdditiveFOAM", "units-bom-crlf", "adamantine", "blanks", "3DThesis", "waits-off"],
+)
+def test_tables_of_all_its_programs_are_read_alike(file: Path, text: str) -> None:
+    file.write_text(text, encoding="utf-8")
+    track = read_segments(file)
+    np.testing.assert_allclose(track.points[[0, 1, -1]], [[0.0, 0.0], [1e-3, 0.0], [1e-3, 2e-3]], atol=1e-15)
+    np.testing.assert_allclose(track.speeds, [0.3, 0.6, 0.6])
+    assert not track.rests.any()
+    assert track.notes == ()
+
+
+def test_mode_0_is_a_line_with_a_speed_and_mode_1_a_spot_with_a_time(file: Path) -> None:
+    file.write_text(HEADER + "1 0 0 0 15 0.25\n0 0.001 0 0 15 0.5\n1 0.002 0 0 15 0.75\n")
+    track = read_segments(file)
+    np.testing.assert_allclose(1e3 * track.points[:, 0], [0, 0, 1, 2])
+    np.testing.assert_allclose(track.rests, [0.25, 0, 0, 0.75])
+    np.testing.assert_allclose(track.speeds, [0.5, 0.5, 0.5])
+    assert "1 of 2 mm" in track.notes[0]
+
+
+def test_power_0_is_travel(file: Path) -> None:
+    file.write_text(
+        HEADER + "1 0 0 0 0 0\n0 0.001 0 0 15 1\n0 0.001 0.001 0 0 9\n0 0 0.001 0 15 1\n0 9 9 0 0 1\n"
+    )
+    track = read_segments(file)
+    np.testing.assert_allclose(1e3 * track.points, [[0, 0], [1, 0], [1, 1], [0, 1]])
+    assert "the laser is off on 1 way between marks" in track.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("", ", line 1: a segment table must begin with Mode X Y Z Power Param, but is empty"),
+        ("hello\n" * 9, ", line 1: a segment table must begin with Mode .* but is 'hello'"),
+        (ROWS, ", line 1: a segment table must begin with"),
+        (HEADER, ": a path needs moves with the laser on"),
+        (
+            "Mode X(in) Y(in) Z(in) Power Param\n" + ROWS,
+            r"line 1: .* in m or mm, such as X\(mm\), but are 'X\(in\)",
+        ),
+        ("Mode X(mm) Y(m) Z Power Param\n" + ROWS, "line 1: the columns after Mode must be X Y Z"),
+        ("Mode Y X Z Power Param\n" + ROWS, "line 1: the columns after Mode must be X Y Z"),
+        (HEADER + "0 0.001 0 0 15 0.3\n", ", line 2: the first row must be a spot, Mode 1"),
+        (HEADER + "1 0 0 0 0\n", ", line 2: a row must hold the 6 numbers .*, but holds 5"),
+        (HEADER + "2 0 0 0 0 0\n", ", line 2: Mode must be 0 for a line or 1 for a spot, but is 2"),
+        (HEADER + "1 0,5 0 0 0 0\n", ", line 2: X must be a number, but is '0,5'"),
+        (HEADER + ROWS + "0 nan 0 0 1 1\n", ", line 5: X must be finite, but is 'nan'"),
+        (HEADER + ROWS + "0 0 1e400 0 1 1\n", ", line 5: Y must be finite"),
+        (HEADER + ROWS + "0 0 0 0 -1 1\n", ", line 5: Power must not be negative, but is -1"),
+        (HEADER + ROWS + "0 0 0 0 1 -0.3\n", ", line 5: a line's speed must be positive, but Param is -0.3"),
+        (HEADER + ROWS + "0 0 0 0 1 0\n", ", line 5: a line's speed must be positive, but Param is 0"),
+        (HEADER + ROWS + "1 0 0 0 1 -1\n", ", line 5: a spot's time must not be negative, but Param is -1"),
+        (HEADER + ROWS + "0 1 0 0 1 1\n", r", line 5: every point must lie .* \(1000, 0\) mm"),
+        (HEADER + ROWS + "0 1e308 -1e308 0 1 1\n", ", line 5: every point must lie"),
+        ("\0", ", line 1: a path file must be text"),
+    ],
+)
+def test_a_defect_is_named_with_its_file(file: Path, text: str, match: str) -> None:
+    file.write_text(text)
+    with pytest.raises(BadInput, match=match) as caught:
+        read_segments(file)
+    assert str(caught.value).startswith(str(file))
+    assert "\n" not in str(caught.value)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.one_of(st.binary(max_size=60), st.text(alphabet="01 .-e\n\tModeXYZ#", max_size=60).map(str.encode)))
+def test_no_content_causes_anything_but_a_track_or_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "any.txt"
+    file.write_bytes((HEADER + ROWS).encode() + content)
+    try:
+        track = read_segments(file)
+    except BadInput as refused:
+        sentence = str(refused)
+    else:
+        assert (np.abs(track.points) <= [7.5e-3 + 1e-9, 5e-3 + 1e-9]).all()
+        return
+    assert sentence.startswith(str(file))
+    assert "\n" not in sentence
