@@ -279,10 +279,10 @@ def invent_results() -> dict[str, Found]:
         "ablations": invent_ablations(),
         "clock/timing": invent_timing(),
         "clock/stages": {
-            "stages": {
-                "plant": {"seconds": 70.0, "tasks": 9, "cached": 0},
-                "loops": {"seconds": 4000.0, "tasks": 57, "cached": 1},
-            },
+            "stages": [
+                {"name": "plant", "title": "Verify the plant", "seconds": 70.0, "tasks": 9},
+                {"name": "loops", "title": "Close the loops", "seconds": 4000.0, "tasks": 57},
+            ],
             "sessions": [{"began": "2026-01-01T00:00:00", "workers": 2}],
             "machine": {"cpu": "some", "cores": 2},
             "versions": {"numpy": "2.0"},

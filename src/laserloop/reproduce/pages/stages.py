@@ -19,9 +19,6 @@ ORIGINS = (  # what → the page, the file
     ("the ladder, deadlines, all times", "timing", "results/clock/timing.json"),
     ("stages, machine, versions, commit", "stages", "results/clock/stages.json"),
 )
-ORDER = (
-    *("plant", "ensembles", "trainings", "offline", "calibration", "loops", "ablations", "timing", "report"),
-)
 
 
 def write_stages(results: Results) -> Page:
@@ -51,21 +48,9 @@ def _write_stages(found: Record | None) -> list[Block]:
     if not found:
         return [NOT_RUN]
     stages = found.get("stages", [])
-    if isinstance(stages, Mapping):
-        order = sorted(stages, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
-        stages = [{"name": name, **stages[name]} for name in order]
-    entries = list(stages)
-    rows = [
-        (
-            str(one.get("title") or one["name"]),
-            _show_time(one["seconds"]),
-            str(one.get("tasks", "–")),
-            str(one.get("cached", "–")),
-        )
-        for one in entries
-    ]
-    rows.append(("**together**", _show_time(sum(one["seconds"] for one in entries)), "", ""))
-    blocks: list[Block] = [Table(("stage", "wall time", "tasks", "found on disk"), rows)]
+    rows = [(one["title"], _show_time(one["seconds"]), str(one["tasks"])) for one in stages]
+    rows.append(("**together**", _show_time(sum(one["seconds"] for one in stages)), ""))
+    blocks: list[Block] = [Table(("stage", "wall time", "tasks"), rows)]
     facts = [("commit", str(found["commit"]))] if found.get("commit") else []
     facts += [
         (key, _show(value)) for part in ("machine", "versions") for key, value in found.get(part, {}).items()
