@@ -8,9 +8,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from laserloop.study.claim import format_rows
 from laserloop.study.closed_loop import TICKS, LoopCase, run_case
-from laserloop.study.published_loops import BELOW, TABLE_2, TABLE_3
 
 Progress = Callable[[int, int], None]
 
@@ -98,79 +96,3 @@ def run_entries(
             if progress is not None:
                 progress(len(done), len(entries))
     return [{"label": entry.label, **done[n]} for n, entry in enumerate(entries)]
-
-
-def format_table_2(records: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: ours (the paper's)."""
-    heads = (
-        "controller",
-        "path",
-        "overshoot K",
-        "n > 800",
-        "ms over",
-        "residual RMS K",
-        "max abs K",
-        "mean K",
-        "mean P W",
-        "mean abs ΔP W",
-        "below 760 %",
-    )
-    fields = (
-        ("overshoot_k", ".1f"),
-        ("n_over", "d"),
-        ("over_ms", ".2f"),
-        ("residual_rms_k", ".1f"),
-        ("residual_max_k", ".1f"),
-        ("residual_mean_k", "+.1f"),
-        ("power_mean_w", ".2f"),
-        ("power_step_mean_w", ".2f"),
-    )
-    lines = []
-    for record in records:
-        key = (record["label"], record["path"])
-        paper = TABLE_2.get(key)
-        cells = [
-            _beside(record[name], None if paper is None else paper[i], form)
-            for i, (name, form) in enumerate(fields)
-        ]
-        below = BELOW.get(key)
-        cells.append(_beside(100 * record["below_fraction"], None if below is None else 100 * below, ".1f"))
-        lines.append([record["label"], record["path"], *cells])
-    return format_rows(heads, lines)
-
-
-def format_table_3(records: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: ours (the paper's)."""
-    heads = (
-        "setting",
-        "path",
-        "highest K",
-        "overshoot K",
-        "n > 800",
-        "below 760 %",
-        "RMSE₁ K",
-        "solve ms, mean",
-    )
-    lines = []
-    for record in records:
-        paper = TABLE_3.get((record["label"], record["path"]))
-        ours = (
-            (record["t_max_k"], ".1f"),
-            (record["overshoot_k"], ".1f"),
-            (record["n_over"], "d"),
-            (100 * record["below_fraction"], ".1f"),
-            (record["residual_rms_k"], ".1f"),
-            (record["solve_ms"]["mean"], ".1f"),
-        )
-        theirs = None if paper is None else (*paper[:3], 100 * paper[3], *paper[4:])
-        cells = [
-            _beside(value, None if theirs is None else theirs[i], form)
-            for i, (value, form) in enumerate(ours)
-        ]
-        lines.append([record["label"], record["path"], *cells])
-    return format_rows(heads, lines)
-
-
-def _beside(ours: float | None, theirs: float | None, form: str) -> str:
-    text = "–" if ours is None else format(ours, form)
-    return text if theirs is None else f"{text} ({format(theirs, form)})"
