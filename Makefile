@@ -2,8 +2,10 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
+# held by hand: a newer one may bring gigabytes of CUDA with it
+TORCH ?= 2.13.0
 
-.PHONY: setup demo test lint validate bench clean
+.PHONY: setup demo test lint docs readme wheel package-check constraints validate bench clean
 
 setup: $(VENV)/.ready
 
@@ -24,6 +26,25 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: setup  # a warning is an error
+	$(BIN)/sphinx-build -E -W --keep-going -q -b html docs out/docs
+	@echo "Docs: out/docs/index.html"
+
+readme: setup  # the README's table, from docs/results/*.json
+	$(BIN)/python docs/_ext/readme_table.py
+
+wheel: setup
+	$(BIN)/python -m build --outdir out/dist
+
+package-check: wheel  # minutes: the wheel in empty environments, oldest and newest
+	$(BIN)/python .ci/package_check.py out/dist
+
+constraints:  # all of .[dev] as it is newest today, and the oldest versions that pyproject.toml admits
+	rm -rf out/constraints
+	$(PYTHON) -m venv out/constraints
+	out/constraints/bin/pip install --quiet ".[dev]" "torch==$(TORCH)" uv
+	out/constraints/bin/python .ci/pin.py
 
 validate: setup
 	$(BIN)/pytest -n 2 -m validation

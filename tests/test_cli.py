@@ -1,16 +1,24 @@
 import json
+import os
+import platform
 import re
+import shutil
 import subprocess
 import sys
 import types
+from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from cyclopts import App
 
 from laserloop import episode
-from laserloop.cli import main
+from laserloop.cli import app, main
+from laserloop.control.export.compiler import NoCompiler, find_compiler
+from laserloop.versions import find_versions
 
 LISTS = ("t_s", "x_mm", "y_mm", "power_w", "t_max_k", "t_peak_k")
 Capture = pytest.CaptureFixture[str]
@@ -187,10 +195,12 @@ def test_the_demo_compares_three_controllers(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("laserloop.control_verbs.DEFAULT_TICKS", 60)  # past the first sharp turn
+    monkeypatch.setenv("COLUMNS", "60")  # of a pipe, where a table stays whole
     assert main(["demo", "--out", "out/demo"]) == 0
     out = capsys.readouterr().out
     for word in ("MPC", "PI", "constant power", "800 K"):
         assert word in out
+    assert {"\x1b", "…"} & set(out) == set()
     assert out.endswith("Report: out/demo/index.html\n")
     runs = [json.loads((tmp_path / f"out/demo/run-{n}.json").read_text()) for n in (1, 2, 3)]
     assert [run["n_over"] > 0 for run in runs] == [False, True, True]
@@ -214,25 +224,68 @@ def test_the_bench_prints_its_numbers_and_writes_them(
     assert json.loads(Path("bench.json").read_text())["ratio_scipy"] == 123.4
 
 
-@pytest.mark.parametrize("verb", [[], ["simulate"], ["demo"], ["bench"], ["bench", "plant"]])
-def test_every_verb_has_help_that_teaches(verb: list[str], capsys: Capture) -> None:
-    assert main([*verb, "--help"]) == 0
-    out = capsys.readouterr().out
+def find_verbs(group: App = app, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name in group:
+        if not name.startswith("-"):
+            yield from find_verbs(group[name], (*path, name))
+
+
+VERBS = sorted(find_verbs())
+
+
+MORE = "\n=== next verb ===\n"
+
+
+def read_helps(columns: int) -> dict[tuple[str, ...], str]:
+    """What each verb says in a pipe of some width; in a process of its own, which asks for the width once."""
+    code = f"from laserloop.cli import main\nfor verb in {VERBS}: main([*verb, '--help']); print({MORE!r})"
+    environment = {**os.environ, "COLUMNS": str(columns)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, check=True)
+    return dict(zip(VERBS, done.stdout.decode().split(MORE), strict=False))
+
+
+@pytest.fixture(scope="module")
+def helps() -> dict[tuple[str, ...], str]:
+    return read_helps(96)
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_every_verb_has_help_with_examples_that_can_be_copied(
+    verb: tuple[str, ...], helps: dict[tuple[str, ...], str]
+) -> None:
+    out = helps[verb]
     assert "Usage: laserloop" in out
-    assert "laserloop " + " ".join(verb) in out
+    lines = out[out.index("For example:") :].splitlines()
+    examples = [line.strip() for line in lines if re.match(r"\s+(laserloop|source) ", line)]
+    assert any(" ".join(("laserloop", *verb)) in example for example in examples)
+    for example in examples:  # none was broken into two lines, and every option in it exists
+        tokens = re.sub(r"[>)].*", "", example.removeprefix("source <(")).split()[1:]
+        command, _, unused = app.parse_known_args(tokens)[:3]
+        assert callable(command)
+        assert not unused, example
 
 
-def test_help_names_every_option_with_its_unit(capsys: Capture) -> None:
-    main(["simulate", "--help"])
-    out = capsys.readouterr().out
-    for option, unit in (
-        ("--power-w", "in W"),
-        ("--speed-mm-s", "mm/s"),
-        ("--sigma-um", "µm"),
-        ("--ambient-k", "in K"),
-    ):
-        described = out[out.index(f"│ {option} ") :]
-        assert unit in described[: described.index("[default")].replace("│", " ")
+def test_help_in_a_narrow_pipe_is_plain_text() -> None:
+    for verb, out in read_helps(60).items():
+        assert "\x1b" not in out
+        assert set("│╭╮╰╯┌┐└┘…") & set(out) == set()
+        usage, *others = out.splitlines()
+        assert usage.startswith("Usage: ") or not usage, verb
+        assert max(map(len, others)) <= 60 or "Usage: " in max(others, key=len), verb
+
+
+def test_help_names_every_option_with_its_unit(helps: dict[tuple[str, ...], str]) -> None:
+    units = {"w": "W", "mm": "mm", "mm-s": "mm/s", "um": "µm", "us": "µs", "k": "K"}
+    ending = re.compile(rf"--[\w-]*?-({'|'.join(sorted(units, key=len, reverse=True))})")
+    seen = set()
+    for verb, out in helps.items():
+        for option, described in re.findall(r"(?m)^ (--[\w-]+) (.*(?:\n  .*)*)", out):
+            found = ending.fullmatch(option)
+            if found:
+                assert units[found[1]] in re.split(r"[^\w/µ]+", described), (verb, option)
+                seen.add(option)
+    assert {"--power-w", "--speed-mm-s", "--sigma-um", "--tick-us", "--ambient-k", "--plate-mm"} <= seen
 
 
 def launch(*tokens: str) -> subprocess.CompletedProcess[str]:
@@ -240,10 +293,87 @@ def launch(*tokens: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False)
 
 
-def test_the_program_says_its_version() -> None:
+def test_the_program_says_what_its_results_depend_on() -> None:
     result = launch("--version")
     assert (result.returncode, result.stderr) == (0, "")
-    assert re.fullmatch(r"\d+\.\d+\.\d+\S*\n", result.stdout)
+    said = dict(re.split(r"  +", line, maxsplit=1) for line in result.stdout.splitlines())
+    assert said["laserloop"] == version("laserloop")
+    assert said["Python"].startswith(platform.python_version())
+    for package in ("numpy", "scipy", "numba", "llvmlite", "casadi", "torch", "dask", "zarr"):
+        assert said[package] == version(package)
+    assert said["processor"]
+
+
+def test_the_compiler_that_is_named_is_the_one_that_is_used() -> None:
+    try:
+        command = find_compiler()
+    except NoCompiler:
+        assert find_versions()["C compiler"] == "none found"
+        return
+    told = subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
+    assert find_versions()["C compiler"] == told.splitlines()[0]
+
+
+def test_a_package_that_is_missing_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("laserloop.versions.PACKAGES", ("no-such-package",))
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    found = find_versions()
+    assert (found["no-such-package"], found["C compiler"]) == ("not installed", "none found")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_get_a_script_that_knows_every_verb(shell: str, capsys: Capture) -> None:
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    for verb in VERBS:
+        assert all(word in script for word in verb)
+    assert "--power-w" in script or "power-w" in script
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_bash_completes_verbs_and_choices(capsys: Capture) -> None:
+    assert main(["completion", "bash"]) == 0
+    script = capsys.readouterr().out
+    assert complete(script, "laserloop", "sim") == {"simulate"}
+    assert complete(script, "laserloop", "control", "diagonal", "--controller", "or") == {"oracle"}
+
+
+def complete(script: str, *words: str) -> set[str]:
+    """What bash offers for the last word."""
+    ask = f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _laserloop; echo ${{COMPREPLY[@]}}"
+    command = ["bash", "-c", f"{script}\n{ask}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+PIPED = (
+    ("simulate", "diagonal", "--ticks", "12"),
+    ("control", "diagonal", "--ticks", "12"),
+    ("control", "diagonal", "--ticks", "12", "--controller", "pi"),
+    ("evaluate", "paper-base", "--realisations", "1", "--excitation", "bang-bang"),
+    ("export", "paper-base", "--out", "firmware"),
+    ("ensemble", "base", "--runs", "1", "--workers", "1", "--out", "data"),
+)
+
+
+@pytest.mark.parametrize("command", PIPED, ids=" ".join)
+def test_tables_in_a_narrow_pipe_are_whole(
+    command: tuple[str, ...], capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    main(command)
+    wide = capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", "60")
+    main(command)
+    narrow = capsys.readouterr().out
+    assert "\x1b" not in narrow
+    assert "…" not in narrow
+    assert _shape(narrow) == _shape(wide)
+
+
+def _shape(text: str) -> list[str]:
+    """The table without its numbers, which may be times."""
+    return [re.sub(r"[\d.,]+ ?[a-zµ%]*|\s+", " ", line).strip() for line in text.splitlines()]
 
 
 def test_the_program_shows_help_without_loading_the_solver() -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT_TICKS = 320
 BEST_MODEL = "paper-corner"
+SPEED_RANGE = 1.25  # times slower or faster than what a model learned, until it is said
 
 
 def _convert_window(_: type, tokens: Sequence[Token]) -> tuple[float, ...]:
@@ -195,7 +196,7 @@ def close_loop(
     gains = _find_gains(controller, scan, problem, target)
     plant = target.make(scan)
     if found is not None:
-        _warn_of_strangers(found, name or "", target)
+        _warn_of_strangers(found, name or "", target, scan)
     with show_progress(f"{controller} on {path}") as progress:
         run = closed_loop.control(
             plant,
@@ -212,8 +213,18 @@ def close_loop(
     return closed_loop.record(run, problem, model=name)
 
 
-def _warn_of_strangers(model: "Model", name: str, target: PlantOptions) -> None:
-    """Say it when a model has never seen such a plant."""
+def _warn_of_strangers(model: "Model", name: str, target: PlantOptions, scan: "ScanPath") -> None:
+    """Say it when a model has never seen such a plant or such a speed."""
+    import numpy as np
+
+    speed = float(np.median(np.hypot(*scan.velocities.T)))
+    usual = model.provenance.get("data", {}).get("ensemble", {}).get("speed_m_s", speed)
+    if not usual / SPEED_RANGE <= speed <= usual * SPEED_RANGE:
+        print(
+            f"laserloop: note: {name} was trained at {1e3 * usual:.0f} mm/s, but the path runs at "
+            f"{1e3 * speed:.0f} mm/s; there it guesses.",
+            file=sys.stderr,
+        )
     learned = model.provenance.get("data", {}).get("ensemble", {}).get("plant", target.plant)
     if replace(target, plant=learned) != PlantOptions(plant=learned) or learned != target.plant:
         print(

@@ -141,7 +141,7 @@ def evaluate(
         Literal["paper", "graded"], Parameter(help="The plant that is the truth here.")
     ] = "paper",
     noise_k: Annotated[
-        float, take_number(0.0, 1000.0, "K", "Spread of noise on the temperatures that the model sees.")
+        float, take_number(0.0, 1000.0, "K", "Spread of noise in K on the temperatures seen.")
     ] = 0.0,
     json_file: Json = None,
 ) -> None:

@@ -1,0 +1,195 @@
+"""Every code block of the pages runs here: Python as it stands, commands as a newcomer types them."""
+
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import environ, pathsep
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from laserloop.cli import main
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "docs" / "results"  # pages of measurements, made by benchmarks
+PAGES = sorted(
+    page
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"))
+    if RESULTS not in page.parents and "_build" not in page.parts
+)
+
+RUNNABLE = {"python", "bash", "c"}
+DIRECTIVES = {"{toctree}", "{include}", "{eval-rst}", "{verbs}"}  # of Sphinx; none of them shows code
+LOOKS_RUNNABLE = re.compile(r"^\s*(laserloop|make|pip|python|import|from)\s", re.MULTILINE)
+ELSEWHERE = re.compile(r"tcp://|SLURMCluster")  # what a text block may need that is not here
+SHELL = re.compile(r"[|<>&;$`]")
+
+# Options added to commands that would take minutes. Everything else runs as the page says it.
+SHORTER = {
+    "laserloop ensemble corner --out data/corner": "--runs 2 --workers 1",
+    "laserloop ensemble corner --out data/corner --workers 1": "--runs 2",
+    "laserloop ensemble mine.yaml --out data/mine": "--runs 2 --workers 1",
+    "laserloop ensemble slow.yaml --out data/slow": "--runs 2 --workers 1",
+    "laserloop train ms-deeponet --data data/slow --out models/slow": "--max-epochs 2",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    language: str
+    text: str
+    line: int
+    end: int
+
+
+def read_blocks(page: Path) -> Iterator[Block]:
+    for token in MarkdownIt().parse(page.read_text(encoding="utf-8")):
+        if token.type in ("fence", "code_block"):
+            first, end = token.map or (0, 0)
+            yield Block(language=token.info.split(" ")[0], text=token.content, line=first + 1, end=end)
+
+
+def read_commands(text: str) -> Iterator[tuple[str, str | None]]:
+    """Each command and, of `cat > file <<END`, the lines of the file."""
+    lines = iter(text.replace("\\\n", " ").splitlines())
+    for line in lines:
+        command = " ".join(shlex.split(line, comments=True, posix=False))
+        if not command:
+            continue
+        end = re.fullmatch(r"cat > (\S+) <<(\w+)", command)
+        if end is None:
+            yield command, None
+        else:
+            yield end[1], "".join(f"{row}\n" for row in iter(lambda: next(lines), end[2]))
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_no_block_escapes_its_test(page: Path) -> None:
+    for block in read_blocks(page):
+        where = f"{name(page)}, line {block.line}"
+        assert block.language in {*RUNNABLE, *DIRECTIVES, "text"}, where
+        if block.language == "text" and LOOKS_RUNNABLE.search(block.text):
+            assert ELSEWHERE.search(block.text), f"{where}: this could run, so it must"
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if any(b.language in RUNNABLE for b in read_blocks(p))], ids=name
+)
+def test_every_block_of_the_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "page"}
+    before = 0
+    for block in read_blocks(page):
+        where = f"{name(page)}, line {block.line}"
+        printed = capsys.readouterr().out  # by the block before
+        match block.language:
+            case "python":
+                exec(compile(block.text, where, "exec"), names)
+            case "bash":
+                for command, content in read_commands(block.text):
+                    if content is not None:
+                        Path(command).write_text(content, encoding="utf-8")
+                    else:
+                        run(f"{command} {SHORTER.get(command, '')}", where)
+            case "c":
+                compile_and_run(block, where)
+            case "text" if printed and block.line <= before + 2:  # nothing stands between them
+                check_output(block.text, printed, where)
+        before = block.end
+
+
+def check_output(shown: str, printed: str, where: str) -> None:
+    """A text block after commands shows lines of what they print; numbers may be of another processor."""
+    lines = iter(printed.splitlines())
+    for line in shown.splitlines():
+        words, numbers = take_apart(line)
+        found = next((other for other in lines if take_apart(other)[0] == words), None)
+        assert found is not None, f"{where}: {line!r} is not what is printed"
+        assert take_apart(found)[1] == pytest.approx(numbers, rel=0.03, abs=3), (
+            f"{where}: {line!r}, {found!r}"
+        )
+
+
+def take_apart(line: str) -> tuple[str, list[float]]:
+    number = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+    return " ".join(number.sub("#", line).split()), [float(found) for found in number.findall(line)]
+
+
+def run(command: str, where: str) -> None:
+    words = shlex.split(command)
+    if SHELL.search(command):
+        need(*(tool for tool in ("cc", "bash") if tool in words or tool == "bash"))
+        path = pathsep.join((str(Path(sys.executable).parent), environ["PATH"]))
+        subprocess.run(["bash", "-euc", command], env={**environ, "PATH": path}, check=True)
+        return
+    match words:
+        case ["laserloop", *tokens]:
+            assert main(tokens) == 0, f"{where}: {command}"
+        case ["make", *targets]:
+            need("make")
+            subprocess.run(["make", "-n", *targets], cwd=ROOT, check=True, capture_output=True)
+        case ["pip", "install", requirement]:
+            check_requirement(requirement, where)
+        case _:
+            pytest.fail(f"{where}: nobody knows how to run {command!r}")
+
+
+def check_requirement(requirement: str, where: str) -> None:
+    """Is it this project, with extras that it has?"""
+    found = re.fullmatch(r"(?:laserloop|\.)(?:\[([\w,]+)\])?", requirement)
+    assert found, f"{where}: {requirement}"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set((found[1] or "data").split(",")) <= set(project["optional-dependencies"]), where
+
+
+def compile_and_run(block: Block, where: str) -> None:
+    """Beside the exported controller."""
+    need("cc")
+    Path("block.c").write_text(block.text, encoding="utf-8")
+    strict = ("-std=c99", "-O1", "-Wall", "-Wextra", "-Werror")
+    command = ["cc", *strict, "-Ifirmware", "block.c", "firmware/laserloop.c", "-o", "block", "-lm"]
+    subprocess.run(command, check=True)
+    assert subprocess.run([Path.cwd() / "block"], check=False).returncode == 0, where
+
+
+def need(*tools: str) -> None:
+    for tool in tools:
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+
+
+def test_what_is_run_shorter_is_still_in_the_pages() -> None:
+    said = {
+        command
+        for page in PAGES
+        for block in read_blocks(page)
+        if block.language == "bash"
+        for command, _ in read_commands(block.text)
+    }
+    assert set(SHORTER) <= said
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{name(page)}: {target}"
+
+
+def test_the_tables_of_the_readme_are_those_of_the_results() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "_ext" / "readme_table.py"))
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert script["fill"](text) == text, "run `make readme`"
