@@ -136,7 +136,7 @@ def test_a_model_on_a_plant_it_never_saw_is_told(tmp_path: Path, capsys: pytest.
 
 
 def test_a_model_at_a_speed_it_never_saw_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    close(tmp_path, "spiral", "--controller", "ipopt", "--ticks", "2", "--speed-mm-s", "600")
+    close(tmp_path, "diagonal", "--controller", "ipopt", "--ticks", "2", "--speed-mm-s", "600")
     assert "trained at 304 mm/s, but the path runs at 600 mm/s" in capsys.readouterr().err
-    close(tmp_path, "spiral", "--controller", "ipopt", "--ticks", "2", "--speed-mm-s", "330")
+    close(tmp_path, "diagonal", "--controller", "ipopt", "--ticks", "2", "--speed-mm-s", "330")
     assert "trained at" not in capsys.readouterr().err

@@ -72,7 +72,9 @@ class PathOptions:
 
     ticks: Annotated[
         int | None,
-        take_number(1, 10_000_000, "ticks", "Ticks to simulate.", default="400, of control 320; of a file all"),
+        take_number(
+            1, 10_000_000, "ticks", "Ticks to simulate.", default="400, of control 320; of a file all"
+        ),
     ] = None
     speed_mm_s: Annotated[
         float | None,

@@ -13,7 +13,7 @@ from laserloop.control.folding import Folder
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question
 from laserloop.control.realtime import RealtimeSolver
-from laserloop.control.realtime_network import pack_network
+from laserloop.control.realtime_network import MATRICES, pack_network
 from laserloop.dataset.scaling import Scaler
 from laserloop.surrogates import Model, MsDeepONet, Scalers, SsAr, find_model
 from laserloop.surrogates.architecture import Architecture, feature_sizes
@@ -108,9 +108,9 @@ def test_slopes_are_the_differences_of_predictions(architecture: MsDeepONet) -> 
     problem = MpcProblem(horizon=n)
     net, question = pack_network(drawn, problem, np.float64), draw_question(np.random.default_rng(3), n)
     width = net.width
-    units, rows = np.zeros((4, width)), np.zeros(max(width, 4 * n) + 1, np.int64)
+    units, rows = np.zeros((6, width)), np.zeros(max(width, len(net.M), 4 * n) + 1, np.int64)
     a, folded = np.zeros(width), np.zeros(net.M.shape[1])
-    parts = net.K, net.a, net.T0, net.t0, net.T1, net.t1, net.M, net.m, net.A, net.W, net.b
+    parts = tuple(getattr(net, name) for name in MATRICES)
     kernels.fold_tick(
         *(parts, (net.kinematics_stats, net.trunk_stats), net.seen, 0.0),
         *(
@@ -118,6 +118,7 @@ def test_slopes_are_the_differences_of_predictions(architecture: MsDeepONet) -> 
             question.temps,
             question.location,
             np.zeros(4 * n + 3),
+            np.zeros(len(net.M)),
             units,
             rows,
             a,

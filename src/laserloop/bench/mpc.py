@@ -1,12 +1,14 @@
 """Bench of the solvers: every problem is put to each of them in turn, in one process, on one core."""
 
 from collections.abc import Callable, Sequence
-from time import perf_counter
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laserloop.bench.agreement import ask_from_starts, compare
+from laserloop.bench.laps import Laps
+from laserloop.bench.mpc_sqp import SqpSolver
 from laserloop.control.action import Status
 from laserloop.control.export.compiler import NoCompiler
 from laserloop.control.export.engine import CEngine
@@ -18,10 +20,10 @@ from laserloop.study.questions import collect_questions, vary_questions
 from laserloop.surrogates import Model, find_model
 
 Progress = Callable[[int, int], None]
-FloatArray = NDArray[np.float64]
 
 INTERVAL = 125e-6  # s, the control period
 PATHS = ("diagonal", "vertical", "spiral")
+TICKS = 120  # of the closed loop along each path
 TIGHT = 1e-10  # IPOPT's tolerance where it is the judge
 REPEATS = 5  # of the compiled solvers on each problem
 
@@ -36,6 +38,7 @@ def run_mpc_bench(
     solvers: dict[str, Solver] = {
         "reference": IpoptSolver(network, problem, graph="plain"),
         "folded": IpoptSolver(network, problem),
+        "sqp": SqpSolver(network, problem),
         "realtime": RealtimeSolver(network, problem),
         "numba": RealtimeSolver(network, problem, engine="numba"),
     }
@@ -43,30 +46,40 @@ def run_mpc_bench(
     alone = _build_c(network, problem)
     for solver in solvers.values():
         solver.solve(questions[0])
-    laps: dict[str, list[float]] = {name: [] for name in solvers}
+    laps: dict[str, Laps] = {name: Laps() for name in solvers}
+    answers: dict[str, list[Solution]] = {name: [] for name in solvers}
+    judged = []
     if alone is not None:
-        laps["exported_c"] = []
-    answers: dict[str, list[Solution]] = {name: [] for name in (*solvers, "judge")}
+        laps["exported_c"] = Laps()
     for n, question in enumerate(questions, start=1):
         for name, solver in solvers.items():
-            repeats = REPEATS if isinstance(solver, RealtimeSolver) else 1
-            for _ in range(repeats):
+            for _ in range(REPEATS if isinstance(solver, RealtimeSolver) else 1):
                 solver.reset()
-                began = perf_counter()
-                answer = solver.solve(question)
-                laps[name].append(perf_counter() - began)
+                answer = laps[name].run(partial(solver.solve, question))
             answers[name].append(answer)
         if alone is not None:
-            alone.solve(question)
+            alone.take(question)
             for _ in range(REPEATS):
                 alone.reset()
-                began = perf_counter()
-                alone.answer_again()
-                laps["exported_c"].append(perf_counter() - began)
-        answers["judge"].append(judge.solve(question))
+                laps["exported_c"].run(alone.answer)
+        judged.append(ask_from_starts(judge, question, problem))
         if progress is not None:
             progress(n, len(questions))
-    return _report(problem, questions, laps, answers)
+    if alone is not None:
+        laps["exported_c_warm"] = run_loops(alone, network, problem)
+    return _report(network, problem, questions, laps, answers, judged)
+
+
+def run_loops(alone: CEngine, model: Model, problem: MpcProblem) -> Laps:
+    """The questions of closed loops in their order, nothing forgotten in between: what a machine sees."""
+    laps = Laps()
+    for _ in range(REPEATS):
+        for path in PATHS:
+            alone.reset()
+            for question in collect_questions(model, problem, (path,), TICKS, controller="realtime"):
+                alone.take(question)
+                laps.run(alone.answer)
+    return laps
 
 
 def _build_c(model: Model, problem: MpcProblem) -> CEngine | None:
@@ -81,54 +94,49 @@ def draw_problems(model: str, count: int, seed: int) -> list[Question]:
     """Half from closed loops along three paths (heating up and corners included), half random states."""
     network = find_model(model)
     problem = MpcProblem(horizon=network.architecture.horizon)
-    seen = collect_questions(network, problem, PATHS, 120, controller="realtime")
+    seen = collect_questions(network, problem, PATHS, TICKS, controller="realtime")
     rng = np.random.default_rng(seed)
     chosen = np.linspace(0, len(seen) - 1, count - count // 2).astype(int)
     return [*(seen[i] for i in chosen), *vary_questions(seen, problem, count // 2, rng)]
 
 
 def _report(
+    model: Model,
     problem: MpcProblem,
     questions: Sequence[Question],
-    laps: dict[str, list[float]],
+    laps: dict[str, Laps],
     answers: dict[str, list[Solution]],
+    judged: list[list[Solution]],
 ) -> dict[str, Any]:
-    times = {name: _spread(np.array(lap)) for name, lap in laps.items()}
-    judge = answers["judge"]
-    feasible = np.array([answer.status is Status.SOLVED for answer in judge])
-    slack_free = feasible & np.array([a.predicted.min() >= problem.floor - 1e-3 for a in judge])
+    times = {name: lap.describe() for name, lap in laps.items()}
+    told = [judge[0] for judge in judged]
+    feasible = [answer for answer in told if answer.status is Status.SOLVED]
+    best = "exported_c" if "exported_c" in times else "realtime"
+    base = times["reference"]["median_us"]
+    beside = partial(compare, model, problem, questions, judged=judged)
     found: dict[str, Any] = {
         "problems": len(questions),
-        "feasible": int(feasible.sum()),
-        "slack_free": int(slack_free.sum()),
+        "feasible": len(feasible),
+        "slack_free": sum(bool(answer.predicted.min() >= problem.floor - 1e-3) for answer in feasible),
         **times,
-        "ratio_median": times["reference"]["median_us"] / times["realtime"]["median_us"],
-        "ratio_median_folded": times["reference"]["median_us"] / times["folded"]["median_us"],
+        "ratio_median": base / times["realtime"]["median_us"],
+        "ratio_median_folded": base / times["folded"]["median_us"],
+        "ratio_median_sqp": base / times["sqp"]["median_us"],
+        **({"ratio_median_c": base / times[best]["median_us"]} if best == "exported_c" else {}),
+        **beside(answers=answers["realtime"]),  # the same source as the exported C, where there is a compiler
+        "over_tick_fraction": laps[best].share_over(INTERVAL),
+        "over_tick_fraction_quiet": laps[best].share_over(INTERVAL, quiet=True),
+        "iterations": _count_iterations(answers["realtime"]),
     }
-    best = "exported_c" if "exported_c" in times else "realtime"
-    if best == "exported_c":
-        found["ratio_median_c"] = times["reference"]["median_us"] / times[best]["median_us"]
-    given = answers["realtime"]  # the same source as the exported C, where there is a compiler
-    first = np.array([abs(a.plan[0] - j.plan[0]) for a, j in zip(given, judge, strict=True)])
-    over = np.array([a.predicted.max() - problem.ceiling for a in given])
-    found["first_move_difference_w"] = _tail(first[feasible])
-    found["first_move_difference_slack_free_w"] = _tail(first[slack_free])
-    found["over_ceiling_k"] = float(over[feasible].max(initial=0.0))
-    found["over_tick_fraction"] = float(np.mean(np.array(laps[best]) > INTERVAL))
+    other = beside(answers=answers["sqp"])
+    found["sqp"] |= {name: other[name] for name in ("first_move_difference_w", "over_ceiling_k")}
     found["statuses"] = {
         name: {str(s): sum(a.status is s for a in given) for s in {a.status for a in given}}
-        for name, given in answers.items()
+        for name, given in {**answers, "judge": told}.items()
     }
     return found
 
 
-def _spread(seconds: FloatArray) -> dict[str, float]:
-    median, p99, p999 = 1e6 * np.percentile(seconds, (50, 99, 99.9))
-    return {"median_us": float(median), "p99_us": float(p99), "p999_us": float(p999)}
-
-
-def _tail(values: FloatArray) -> dict[str, float]:
-    if not len(values):
-        return {"median": 0.0, "p99": 0.0, "max": 0.0}
-    median, p99 = np.percentile(values, (50, 99))
-    return {"median": float(median), "p99": float(p99), "max": float(values.max())}
+def _count_iterations(answers: Sequence[Solution]) -> dict[str, float]:
+    counts = np.array([answer.iterations for answer in answers])
+    return {"mean": float(counts.mean()), "p99": float(np.percentile(counts, 99)), "max": float(counts.max())}

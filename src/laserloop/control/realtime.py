@@ -12,8 +12,8 @@ from laserloop.bad_input import BadInput
 from laserloop.control.action import Status
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
-from laserloop.control.realtime_kernels import solve_tick
-from laserloop.control.realtime_network import pack_network
+from laserloop.control.realtime_kernels import FLOOR, KINKS, solve_tick
+from laserloop.control.realtime_network import MATRICES, pack_network
 from laserloop.surrogates.model import Model
 
 FloatArray = NDArray[np.float64]
@@ -105,9 +105,9 @@ class NumbaEngine:
             *(problem.floor, problem.ceiling, price, steep, problem.power_cost, problem.move_cost),
             *(problem.tracking_cost / problem.half_width**2, problem.middle),
         )
-        self._high = high
+        self._high, self._horizon = high, n
         self._fixed = (
-            (net.K, net.a, net.T0, net.t0, net.T1, net.t1, net.M, net.m, net.A, net.W, net.b),
+            tuple(getattr(net, name) for name in MATRICES),
             (net.kinematics_stats, net.trunk_stats),
             net.seen,
             np.argmax(problem.spread, axis=1),
@@ -117,13 +117,15 @@ class NumbaEngine:
             np.array(SKIPS[real.name], real),
             max_iterations,
         )
-        self._warm = np.zeros(2 * n, np.int64)
-        self._double = (np.zeros((5, n, n)), np.zeros((18, n)), np.zeros(2 * n), _make_qp(n))
-        units = [np.zeros((4, width), real), *(np.zeros((n, width), real) for _ in range(3))]
+        self._warm = np.zeros(2 * n + KINKS, np.int64)
+        names = np.zeros((2, KINKS), np.int64), np.zeros(1, np.int64)
+        kinks = np.zeros((KINKS, n)), np.zeros((5, KINKS)), *names
+        self._double = (np.zeros((3, n, n)), np.zeros((17, n)), np.zeros(2 * n + KINKS), _make_qp(n), kinks)
+        units = [np.zeros((6, width), real), *(np.zeros((n, width), real) for _ in range(3))]
         self._work = (
-            (*units, np.zeros(max(4 * n, 3 + n), real), np.zeros((2, width), real)),
+            (*units, *(np.zeros(shape, real) for shape in ((3, width), max(4 * n, 3 + n), len(net.M)))),
             (np.zeros(width, real), np.zeros(net.M.shape[1], real)),
-            np.zeros(max(width, 4 * n) + 1, np.int64),
+            np.zeros(max(width, len(net.M), 4 * n) + 1, np.int64),
             self._double,
         )
         self._previous = np.zeros(1)
@@ -132,7 +134,7 @@ class NumbaEngine:
     def reset(self) -> None:
         """Forget the working set of the last question."""
         self._warm[:] = 0
-        self._warm[: len(self._warm) // 2] = -1
+        self._warm[self._horizon - 1] = FLOOR  # as in most ticks of a loop that is settled
 
     def solve(self, question: Question) -> Solution:
         """The best plan found."""
@@ -154,7 +156,7 @@ class NumbaEngine:
 
 
 def _make_qp(n: int) -> tuple[NDArray[np.float64] | NDArray[np.int64], ...]:
-    """Memory of the QP over n moves and 2n rows at most."""
-    m = 2 * n
+    """Memory of the QP over n moves and 2n rows at most, and the kinks."""
+    m = 2 * n + KINKS
     real = (*((m, n), (4, m)), *((n + 1, n), (n, n + 1)), *((n, n), (10, m)))
     return *(np.zeros(shape) for shape in real), np.zeros(n + 1, np.int64), np.zeros(m, np.int64)

@@ -2,13 +2,13 @@
 
 N  horizon      w  width, padded      f  trunk features      x̄, ȳ  standardised kinematics and trunk features
 
-Once per tick   a = a₀ + Kᵀx̄,  h = σ(T₁ᵀσ(T₀ᵀȳ + t₀) + t₁),  [C | c] = m₀ + Mᵀh
+Once per tick   a = a₀ + Kᵀx̄,  h = σ(T₁ᵀσ(T₀ᵀȳ + t₀) + t₁),  [C | c] = m₀ + MᵀT₂ᵀh
 Every plan      T̂ = C σ(Wᵀσ(Aᵀp + a) + b) + c       p plan in units of P_max, T̂ in K
 
 σ(z) = ½(z + √(z² + ε)), the smooth rectifier of the reference, in branch and trunk. The trunk's last layer is
-linear, so it is contracted into M when the model is packed; all but a third of h is next to nothing, and
-only the rows of M that meet the rest are read. Matrices are (in, out): a layer adds up rows, which vectorises
-without reordering a sum.
+linear, so it is contracted with the branch's when the model is packed; what that makes is of low rank, and is
+kept as the product T₂ M of its largest singular values, which is half as much to read in a tick. Matrices are
+(in, out): a layer adds up rows, which vectorises without reordering a sum.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,9 @@ FloatArray = NDArray[np.float64]
 RealArray = NDArray[np.floating]
 
 LONGEST = 10  # ticks; the QP's work grows with the cube
+MATRICES = ("K", "a", "T0", "t0", "T1", "t1", "T2", "M", "m", "A", "W", "b")  # for numba, and the C struct
 LANES = 16  # floats in two AVX2 registers or one cache line
+RANK = {"float32": 3e-5, "float64": 1e-9}  # smallest singular value kept, of the largest; 1 mK in single
 ASLEEP = -1.0  # bias of a padding unit: no weight leaves it, and it is skipped as inactive
 
 
@@ -46,7 +48,8 @@ class PackedNetwork:
     t0: RealArray  # (w,)
     T1: RealArray  # (w, w)
     t1: RealArray  # (w,)
-    M: RealArray  # (w, N w + pad): C row by row, then c
+    T2: RealArray  # (w, rank, padded)
+    M: RealArray  # (rank, padded, N w + pad): C row by row, then c
     m: RealArray  # (N w + pad,)
     A: RealArray  # (N, w)
     W: RealArray  # (w, w)
@@ -71,8 +74,9 @@ def pack_network(model: Model, problem: MpcProblem, dtype: DTypeLike) -> PackedN
     ways = np.arange(ROW * horizon) % ROW > 0
     mean, std = scalers.branch.mean, scalers.branch.std
     a = weights["branch.0.bias"] - (mean / std)[~ways] @ first[~ways]
-    M, m = _contract(model, architecture, width)
     real = np.dtype(dtype)
+    full, m = _contract(model, architecture, width)
+    T2, M = _factor(full, RANK[real.name])
 
     def lay(matrix: FloatArray, rows: int | None = None, fill: float = 0.0) -> RealArray:
         """Pad the last axis to `width` and, if asked, the first to `rows`."""
@@ -94,6 +98,7 @@ def pack_network(model: Model, problem: MpcProblem, dtype: DTypeLike) -> PackedN
         t0=lay(weights["trunk.0.bias"], fill=ASLEEP),
         T1=lay(weights["trunk.1.weight"].T, rows=width),
         t1=lay(weights["trunk.1.bias"], fill=ASLEEP),
+        T2=np.ascontiguousarray(T2, real),
         M=np.ascontiguousarray(M, real),
         m=np.ascontiguousarray(m, real),
         A=lay(first[~ways] / std[~ways, np.newaxis] * problem.power[1]),
@@ -108,7 +113,7 @@ def pad(count: int) -> int:
 
 
 def _contract(model: Model, architecture: MsDeepONet, width: int) -> tuple[FloatArray, FloatArray]:
-    """M (w, N w + pad) and m₀: [C | c] as an affine function of the trunk's second hidden layer."""
+    """T₂M (w, N w + pad) and m₀: [C | c] as an affine function of the trunk's second hidden layer."""
     weights, target = model.double, model.scalers.target
     horizon, units = architecture.horizon, architecture.width
     last = weights["branch.2.weight"].reshape(horizon, architecture.basis, units)
@@ -124,6 +129,17 @@ def _contract(model: Model, architecture: MsDeepONet, width: int) -> tuple[Float
         full[row, : horizon * width].reshape(horizon, width)[:, :units] = matrix
         full[row, horizon * width : horizon * width + horizon] = offset
     return full[:-1], full[-1]
+
+
+def _factor(full: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
+    """T₂ (w, r) and M (r, N w + pad) with T₂M = `full`, but for its smallest singular values."""
+    left, values, right = np.linalg.svd(full, full_matrices=False)
+    rank = pad(max(1, int((values > least * values[0]).sum())))
+    T2, M = np.zeros((len(full), rank)), np.zeros((rank, full.shape[1]))
+    kept = min(rank, len(values))
+    root = np.sqrt(values[:kept])
+    T2[:, :kept], M[:kept] = left[:, :kept] * root, root[:, np.newaxis] * right[:kept]
+    return T2, M
 
 
 def _seen(architecture: MsDeepONet) -> NDArray[np.int64]:

@@ -12,7 +12,6 @@ from laserloop.control.action import Status
 from laserloop.control.export.compiler import NoCompiler, build_library
 from laserloop.control.export.source import (
     ITERATIONS,
-    MATRICES,
     find_blocks,
     find_dtype,
     problem_numbers,
@@ -20,7 +19,7 @@ from laserloop.control.export.source import (
 )
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
-from laserloop.control.realtime_network import PackedNetwork, pack_network
+from laserloop.control.realtime_network import MATRICES, PackedNetwork, pack_network
 from laserloop.surrogates.model import Model
 
 STATUSES = (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE, Status.SPEECHLESS)
@@ -39,10 +38,11 @@ class CEngine:
         *,
         max_iterations: int = ITERATIONS,
         dtype: DTypeLike = np.float32,
+        source: str | None = None,  # instead of what is exported: the same with clocks or counters in it
     ) -> None:
         """Raises NoCompiler where the library can be neither found nor built."""
         net = pack_network(model, problem, find_dtype(dtype))
-        library = _load(net)
+        library = _load(source or render_source(net))
         horizon = net.horizon
         sizes = (ctypes.c_size_t * 3)()
         library.laserloop_sizes(sizes)
@@ -54,7 +54,8 @@ class CEngine:
         self._ways, self._heat, rest = np.split(self._in, (4 * horizon, 5 * horizon + 1))
         self._ways = self._ways.reshape(horizon, 4)
         self._place, self._rest, self._start = rest[:2], rest[2:4], rest[4:]
-        self._kept = network, wants, library  # C has only their addresses
+        self.library = library
+        self._kept = network, wants  # C has only their addresses
         buffers = network, wants, self._work, self._in, self._out
         self._solve = partial(library.laserloop_solve, *(ctypes.c_void_p(b.ctypes.data) for b in buffers))
         self._reset = partial(library.laserloop_reset, ctypes.c_void_p(self._work.ctypes.data))
@@ -69,19 +70,9 @@ class CEngine:
     def solve(self, question: Question) -> Solution:
         """The best plan found."""
         started = perf_counter()
-        horizon = self._horizon
-        self._ways[...] = question.kinematics
-        self._heat[...] = question.temps
-        self._place[...] = question.location
-        self._start[...] = question.start
-        count = len(question.committed)
-        if count:
-            count = min(count, horizon)
-            self._start[:count] = question.committed[:count]
-        self._rest[0] = question.previous
-        self._rest[1] = count
-        self._solve()
-        answer = self._out.copy()
+        self.take(question)
+        self.answer()
+        answer, horizon = self._out.copy(), self._horizon
         return Solution(
             plan=answer[:horizon],
             predicted=answer[horizon : 2 * horizon],
@@ -90,15 +81,28 @@ class CEngine:
             solve_s=perf_counter() - started,
         )
 
-    def answer_again(self) -> None:
-        """The last question once more, in C alone: what a machine without Python has to wait for."""
+    def take(self, question: Question) -> None:
+        """Copy a question to where C finds it."""
+        self._ways[...] = question.kinematics
+        self._heat[...] = question.temps
+        self._place[...] = question.location
+        self._start[...] = question.start
+        count = len(question.committed)
+        if count:
+            count = min(count, self._horizon)
+            self._start[:count] = question.committed[:count]
+        self._rest[0] = question.previous
+        self._rest[1] = count
+
+    def answer(self) -> None:
+        """The question taken, in C alone: what a machine without Python has to wait for."""
         self._solve()
 
 
-def _load(net: PackedNetwork) -> Any:
-    """The library of a network's shape."""
+def _load(source: str) -> Any:
+    """The library of a source."""
     try:
-        library = ctypes.CDLL(str(build_library(render_source(net), defines=("-DLASERLOOP_ENGINE",))))
+        library = ctypes.CDLL(str(build_library(source, defines=("-DLASERLOOP_ENGINE",))))
     except OSError as error:
         raise NoCompiler(f"the library does not load: {error}") from error
     for name in ("laserloop_sizes", "laserloop_prepare", "laserloop_reset", "laserloop_solve"):

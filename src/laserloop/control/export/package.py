@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from laserloop.control.export.source import MATRICES, fill, find_dtype, read_template, render_source
+from laserloop.control.export.source import fill, find_dtype, read_template, render_source
 from laserloop.control.export.vectors import draw_vectors, write_vectors
 from laserloop.control.problem import MpcProblem
-from laserloop.control.realtime_network import PackedNetwork, pack_network
+from laserloop.control.realtime_network import MATRICES, PackedNetwork, pack_network
 from laserloop.surrogates.model import Model
 
 

@@ -10,14 +10,16 @@ from laserloop.bad_input import BadInput
 from laserloop.control import realtime_kernels as kernels
 from laserloop.control.action import Status
 from laserloop.control.problem import MpcProblem
-from laserloop.control.realtime_network import PackedNetwork, pad
+from laserloop.control.realtime_network import MATRICES, PackedNetwork, pad
 
 DTYPES: dict[str, type[np.floating[Any]]] = {"float32": np.float32, "float64": np.float64}
 ITERATIONS = 12  # most, in a tick
 STEEP = 1e3  # ρ⁺ in units of all other prices together
-WHOLE = ("HALVINGS", "CREDIT", "SHRINKINGS")
-REAL = ("EXACT", "NEAR", "DEPENDENT", "FAR", "JITTER", "MATCH", "ARMIJO", "SHORT")
-MATRICES = ("K", "a", "T0", "t0", "T1", "t1", "M", "m", "A", "W", "b")  # in the order of the C struct
+WHOLE = ("HALVINGS", "CREDIT", "SHRINKINGS", "GUESSES", "KINKS")
+REAL = (
+    *("EXACT", "NEAR", "DEPENDENT", "FAR", "JITTER", "MATCH", "ARMIJO", "SHORT"),
+    *("RADIUS", "BLUR", "REACH", "BEND"),
+)
 # ASLEEP: a unit's value that is left out, of which smoothing leaves many; FLAT: a change of slope that is
 # none; BENT: how far off its tangent a unit still is linear. In float32 they cost 0.005 K of prediction.
 TOLERANCES = {"float32": (1e-5, 1e-4, 2e-6), "float64": (1e-6, 1e-6, 1e-12)}
@@ -54,10 +56,12 @@ def render_source(net: PackedNetwork, *, problem: MpcProblem | None = None) -> s
     sizes = [
         f"typedef {'float' if single else 'double'} real;",
         f"#define ROOT(x) {'sqrtf' if single else 'sqrt'}(x)",
+        f"#define MAGNITUDE(x) {'fabsf' if single else 'fabs'}(x)",
         f"#define N {net.horizon}",
         f"#define W {net.width}",
         f"#define F {len(net.seen)}",
         f"#define PAD {pad(net.horizon)}",
+        f"#define RANK {len(net.M)}",
     ]
     return fill(
         read_template("laserloop.c.in"),
