@@ -238,7 +238,7 @@ def write_page(found: dict[str, Any]) -> str:
             "**What bounds each phase.** *Fold* reads "
             f"{fold['weight_bytes'] / 1024:.0f} kB of weights once and does one multiply-add with each number: it cannot be",
             "faster than the cache that holds them, here L2, and only fewer weights would help. The trunk's contraction is of",
-            "low rank and is stored as such, which took out 40 % of what was read. *Predict* and *differentiate* meet weights",
+            "low rank and is stored as such, which took out a third of what was read. *Predict* and *differentiate* meet weights",
             "that are still in L1 and L2, in sums over the units that are active or have changed, eight rows at a time: short",
             "loops, bounded by loads and by the √ of the rectifier. *Find kinks* is dot products of single rows. The *QP* is five",
             "numbers at a time: chains of dependent multiply-adds, divisions, comparisons and branches that no vector unit",

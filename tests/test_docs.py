@@ -38,6 +38,7 @@ SHORTER = {
     "laserloop ensemble mine.yaml --out data/mine": "--runs 2 --workers 1",
     "laserloop ensemble slow.yaml --out data/slow": "--runs 2 --workers 1",
     "laserloop train ms-deeponet --data data/slow --out models/slow": "--max-epochs 2",
+    "laserloop reproduce --quick --out quick": "--help",  # minutes; benchmarks/kill_reproduce.py runs it
 }
 
 

@@ -133,6 +133,8 @@ def _contract(model: Model, architecture: MsDeepONet, width: int) -> tuple[Float
 
 def _factor(full: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
     """T₂ (w, r) and M (r, N w + pad) with T₂M = `full`, but for its smallest singular values."""
+    if not np.isfinite(full).all():  # such a model predicts NaN, and the solver leaves the laser off
+        return np.eye(len(full), pad(len(full))), np.pad(full, ((0, pad(len(full)) - len(full)), (0, 0)))
     left, values, right = np.linalg.svd(full, full_matrices=False)
     rank = pad(max(1, int((values > least * values[0]).sum())))
     T2, M = np.zeros((len(full), rank)), np.zeros((rank, full.shape[1]))
