@@ -31,7 +31,7 @@ docs: setup  # a warning is an error
 	$(BIN)/sphinx-build -E -W --keep-going -q -b html docs out/docs
 	@echo "Docs: out/docs/index.html"
 
-readme: setup  # the README's table, from docs/results/*.json
+readme: setup  # the README's tables, from the results under docs/
 	$(BIN)/python docs/_ext/readme_table.py
 
 wheel: setup

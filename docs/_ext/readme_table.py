@@ -1,4 +1,4 @@
-"""The README's tables, made from docs/results/*.json; run as a script it writes them (make readme)."""
+"""The README's tables, made from the results under docs/; run as a script it writes them (make readme)."""
 
 import json
 import re
@@ -19,12 +19,16 @@ CONTROLLERS = {
 
 def read(name: str) -> Any:
     """A file of results."""
-    return json.loads((ROOT / "docs" / "results" / f"{name}.json").read_text(encoding="utf-8"))
+    return json.loads((ROOT / "docs" / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def tabulate_loops() -> list[str]:
     """The unseen diagonal, a row for each controller."""
-    rows = {row["label"]: row for row in read("closed_loop")["table_2"] if row["path"] == "diagonal"}
+    rows = {
+        row["label"]: row
+        for row in read("reproduction/results/closed_loop")["table_2"]
+        if row["path"] == "diagonal"
+    }
     lines = [
         "| 320 ticks on the unseen diagonal, 760–800 K wanted | ticks above | overshoot | below | power |",
         "|---|---|---|---|---|",
@@ -40,8 +44,8 @@ def tabulate_loops() -> list[str]:
 
 def tabulate_speed() -> list[str]:
     """One line for each of the other questions."""
-    mpc, step = read("realtime")["bench"], read("plant_speed")["bench"]
-    plants = read("plant_accuracy")["plants"]
+    mpc = read("reproduction/results/clock/timing")["bench"]
+    step, plants = read("results/plant_speed")["bench"], read("reproduction/results/plant")["plants"]
     bias = {name: max(abs(at["peak_bias_k"]) for at in angles.values()) for name, angles in plants.items()}
     coarse = next(value for name, value in bias.items() if name.startswith("paper"))
     return [

@@ -156,6 +156,12 @@ def test_every_model_that_a_table_needs_is_trained() -> None:
         assert len(names) == len(size.recipes())
 
 
+def test_clocks_are_read_when_the_workers_are_gone() -> None:
+    quiet = [stage.quiet for stage in STAGES]
+    assert quiet == sorted(quiet)
+    assert [stage.name for stage in STAGES if stage.quiet] == ["timing"]
+
+
 def test_the_board_knows_every_stage() -> None:
     for expected in EXPECTED.values():
         assert set(expected) == {stage.name for stage in STAGES} | {"report"}

@@ -11,10 +11,8 @@ from laserloop.episode import make_plant
 from laserloop.paths import find_path
 from laserloop.study.closed_loop import LoopCase, choose_camera, run_case, tune_for
 from laserloop.study.loop_tables import (
-    Entry,
     list_table_2,
     list_table_3,
-    run_entries,
 )
 from laserloop.study.published_loops import TABLE_2, TABLE_3
 from laserloop.study.tuning import price_of
@@ -32,17 +30,6 @@ def test_a_run_is_kept_and_not_run_again(tmp_path: Path) -> None:
 def test_a_case_is_named_by_what_its_model_learned_not_by_its_folder() -> None:
     named = LoopCase(path="spiral", controller="ipopt", model="paper-corner").settings()
     assert named["model"] == find_model("paper-corner").provenance["identity"]
-
-
-def test_rows_come_back_in_their_order_whoever_is_first(tmp_path: Path) -> None:
-    entries = [
-        Entry("slow", LoopCase(path="diagonal", controller="constant", ticks=25)),
-        Entry("quick", LoopCase(path="spiral", controller="constant", ticks=1)),
-    ]
-    seen: list[tuple[int, int]] = []
-    rows = run_entries(entries, tmp_path, workers=2, progress=lambda done, total: seen.append((done, total)))
-    assert [(row["label"], row["ticks"]) for row in rows] == [("slow", 25), ("quick", 1)]
-    assert seen == [(1, 2), (2, 2)]
 
 
 def test_the_tables_hold_every_row_of_the_paper() -> None:

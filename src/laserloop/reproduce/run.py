@@ -44,10 +44,15 @@ def reproduce(
         _sign(folder, count if scheduler is None else None)
         record_episode(EnsembleSettings(kind="base", runs=1, states=3), 0)  # compile once, before workers do
         watch = Stopwatch(folder)
-        with open_crew(count, scheduler) as client, board:
+        with board:
             watch.start()
-            for stage in stages:
-                _run_stage(stage, folder, client, board, watch)
+            with open_crew(count, scheduler) as client:
+                for stage in stages:
+                    if not stage.quiet:
+                        _run_stage(stage, folder, client, board, watch)
+            for stage in stages:  # the crew has gone home
+                if stage.quiet:
+                    _run_stage(stage, folder, None, board, watch)
             board.begin("report", "Write the report", 1, 0)
             page = write_report(folder.root)
             watch.lap("report", "Write the report", 1)
@@ -55,7 +60,8 @@ def reproduce(
         return page
 
 
-def _run_stage(stage: Stage, folder: Folder, client: "Client", board: Board, watch: Stopwatch) -> None:
+def _run_stage(stage: Stage, folder: Folder, client: "Client | None", board: Board, watch: Stopwatch) -> None:
+    """The tasks that are not done, by the crew or without one in this process; then the conclusion."""
     tasks = stage.list_tasks(folder)
     todo = [task for task in tasks if not task.done]
     cached = len(tasks) - len(todo)
@@ -71,7 +77,7 @@ def _run_stage(stage: Stage, folder: Folder, client: "Client", board: Board, wat
     def count() -> None:
         board.step(stage.name)
 
-    if stage.quiet:
+    if client is None:
         for task in todo:
             task.function(*task.arguments)
             count()

@@ -25,4 +25,4 @@ class Stage:
     list_tasks: Callable[[Folder], Sequence[Task]]
     conclude: Callable[[Folder], Mapping[str, Mapping[str, Any]]]  # name of the result → result
     glance: Callable[[Folder], float] | None = None  # how much of the tasks' work is done, 0 to 1
-    quiet: bool = False  # its tasks read a clock: one at a time, in this process, no workers beside them
+    quiet: bool = False  # its tasks read a clock: last, one at a time, when the workers are gone

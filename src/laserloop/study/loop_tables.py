@@ -1,16 +1,9 @@
 """Tables 2 and 3 of the paper: its closed loops and ours, side by side."""
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Mapping
 from dataclasses import dataclass
-from multiprocessing import get_context
-from pathlib import Path
-from typing import Any
 
-from laserloop.study.closed_loop import TICKS, LoopCase, run_case
-
-Progress = Callable[[int, int], None]
+from laserloop.study.closed_loop import TICKS, LoopCase
 
 PATHS = ("vertical", "spiral", "diagonal")
 DELTA_K = 13.0  # the paper's margin
@@ -81,18 +74,3 @@ def list_table_3(models: Mapping[str, str], controller: str = "ipopt", *, ticks:
             for path in paths
         ]
     return rows
-
-
-def run_entries(
-    entries: Sequence[Entry], root: Path, *, workers: int | None = None, progress: Progress | None = None
-) -> list[dict[str, Any]]:
-    """The records of all rows, in their order; those on disk are not run again."""
-    workers = workers or os.cpu_count() or 1
-    done: dict[int, dict[str, Any]] = {}
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        jobs = {pool.submit(run_case, entry.case, root): n for n, entry in enumerate(entries)}
-        for job in as_completed(jobs):
-            done[jobs[job]] = job.result()
-            if progress is not None:
-                progress(len(done), len(entries))
-    return [{"label": entry.label, **done[n]} for n, entry in enumerate(entries)]

@@ -51,6 +51,7 @@ def _write_stages(found: Record | None) -> list[Block]:
     rows = [(one["title"], _show_time(one["seconds"]), str(one["tasks"])) for one in stages]
     rows.append(("**together**", _show_time(sum(one["seconds"] for one in stages)), ""))
     blocks: list[Block] = [Table(("stage", "wall time", "tasks"), rows)]
+    blocks += [Prose(note) for note in found.get("notes", [])]
     facts = [("commit", str(found["commit"]))] if found.get("commit") else []
     facts += [
         (key, _show(value)) for part in ("machine", "versions") for key, value in found.get(part, {}).items()

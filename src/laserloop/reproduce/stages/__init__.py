@@ -1,4 +1,4 @@
-"""The stages, in their order; each needs those before it."""
+"""The stages, in their order; each needs those before it, and quiet ones are last."""
 
 from laserloop.reproduce.stages import (
     ablations,
