@@ -15,6 +15,7 @@ from laserloop.control.realtime import RealtimeSolver
 from laserloop.dataset.windows import cut_episode
 from laserloop.excitation import Excitation
 from laserloop.study import Trajectories
+from laserloop.study.questions import collect_questions
 from laserloop.surrogates import Model, find_model
 
 ENGINES = ("numba", "c")
@@ -144,3 +145,22 @@ def test_both_engines_give_the_same_plans(model: Model, questions: list[Question
 def test_an_unknown_engine_is_refused(model: Model) -> None:
     with pytest.raises(BadInput, match="engine"):
         RealtimeSolver(model, MpcProblem(), engine="fpga")
+
+
+def test_a_cold_plate_is_heated_whatever_the_plan_was_before(model: Model) -> None:
+    """From the coolest plan the search alone may end in one that never heats, hundreds of kelvin too cold."""
+    problem = MpcProblem(margin_above=13.0)
+    solver, judge = RealtimeSolver(model, problem), IpoptSolver(model, problem)
+    rng = np.random.default_rng(3)
+    for question in collect_questions(model, problem, ("diagonal",), 60, controller="realtime")[20:60:4]:
+        cold = replace(
+            question,
+            temps=300.0 + rng.uniform(0.5, 0.75) * (question.temps - 300.0),
+            previous=0.0,
+            start=np.zeros(problem.horizon),
+        )
+        ours, theirs = solver.solve(cold), judge.solve(cold)
+        dearer = problem.cost(ours.plan, ours.predicted, 0.0) - problem.cost(
+            theirs.plan, theirs.predicted, 0.0
+        )
+        assert dearer / problem.slack_price < 5.0  # K of slack over the horizon

@@ -46,6 +46,8 @@ REACH = 1.2  # last steps from its kink, within which a unit is near
 BEND = 3e-3  # of z: near in any case; beyond, σ' is within 3 % of 0 or 1
 HALVINGS = 4  # of a step
 CREDIT = 3  # full steps that may be worse than the anchor: a kink of the network is found only by crossing it
+COLD = 20.0  # K below the floor: from a start this cold the search may end in a plan that never heats
+LEVELS = 4  # constant powers that are tried as starts instead
 SHRINKINGS = 12  # halvings of the interval in which a plan becomes feasible
 
 
@@ -966,6 +968,30 @@ def iterate(
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
+def warm_start(
+    net, folded, skips, first, n, blocks, previous, wants, bounds, begin, x, trial, T, units, rows
+):
+    """Put a constant power in the place of `begin` and of its moves x if the merit of one is less."""
+    A, W, b = net[9], net[10], net[11]
+    horizon = begin.shape[0]
+    predict(A, W, b, folded[0], folded[1], skips[0], begin, units, rows, T)
+    merit, chosen = weigh(begin, T, first, previous, wants)[0], 0
+    least, most = bounds[0, 0], bounds[1, 0]
+    for level in range(1, LEVELS + 1):
+        for i in range(horizon):
+            trial[i] = begin[i] if i < first else least + level * (most - least) / LEVELS
+        predict(A, W, b, folded[0], folded[1], skips[0], trial, units, rows, T)
+        found = weigh(trial, T, first, previous, wants)[0]
+        if found < merit:
+            merit, chosen = found, level
+    if chosen > 0:
+        for i in range(first, horizon):
+            begin[i] = least + chosen * (most - least) / LEVELS
+        start_moves(n, first, blocks, begin, bounds, x)
+        spread_moves(first, blocks, x, begin)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
 def solve_tick(
     net,
     stats,
@@ -1016,6 +1042,11 @@ def solve_tick(
     predict(A, W, b, a, Cc, skips[0], begin, units, rows, Tt)
     if not is_finite(Tt):
         return SPEECHLESS, 0
+    if n > 0 and wants[2] > 0.0 and wants[0] - Tt.min() > COLD:
+        warm_start(
+            net, folded, skips, first, n, blocks, before, wants, bounds, begin, x, trial, T, units, rows
+        )
+        predict(A, W, b, a, Cc, skips[0], begin, units, rows, Tt)
     if weigh(begin, Tt, first, before, wants)[1] > MATCH:
         # less power is cooler, mostly: if that does not help, give up
         predict(A, W, b, a, Cc, skips[0], plan, units, rows, T)

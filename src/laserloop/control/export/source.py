@@ -15,10 +15,10 @@ from laserloop.control.realtime_network import MATRICES, PackedNetwork, pad
 DTYPES: dict[str, type[np.floating[Any]]] = {"float32": np.float32, "float64": np.float64}
 ITERATIONS = 12  # most, in a tick
 STEEP = 1e3  # ρ⁺ in units of all other prices together
-WHOLE = ("HALVINGS", "CREDIT", "SHRINKINGS", "GUESSES", "KINKS")
+WHOLE = ("HALVINGS", "CREDIT", "SHRINKINGS", "GUESSES", "KINKS", "LEVELS")
 REAL = (
     *("EXACT", "NEAR", "DEPENDENT", "FAR", "JITTER", "MATCH", "ARMIJO", "SHORT"),
-    *("RADIUS", "BLUR", "REACH", "BEND"),
+    *("RADIUS", "BLUR", "REACH", "BEND", "COLD"),
 )
 # ASLEEP: a unit's value that is left out, of which smoothing leaves many; FLAT: a change of slope that is
 # none; BENT: how far off its tangent a unit still is linear. In float32 they cost 0.005 K of prediction.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from laserloop.report.paper_blocks import Block, Heading, Page, Table
+from laserloop.report.paper_blocks import Block, Heading, Page, Prose, Table
 from laserloop.reproduce.pages.counts import write_counts
 from laserloop.reproduce.pages.results import Record, Results
 from laserloop.reproduce.pages.size import NOT_RUN
