@@ -30,4 +30,4 @@ def test_a_late_image_hurts_less_when_its_age_is_known(tmp_path: Path) -> None:
 
 def test_every_scenario_has_a_name_of_its_own() -> None:
     labels = [scenario.label for scenario in list_scenarios((1e-2,), (1e-5,))]
-    assert len(set(labels)) == len(labels) == 13
+    assert len(set(labels)) == len(labels) == 14

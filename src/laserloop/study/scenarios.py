@@ -46,16 +46,24 @@ class Scenario:
 def list_scenarios(
     slow: tuple[float, ...],
     quick: tuple[float, ...],
+    alone: tuple[float, ...] = (),
     *,
     model: str = "paper-corner",
     delta_k: float = 13.0,
     ticks: int = TICKS,
 ) -> list[Scenario]:
-    """Delays, rates and deadlines; `slow`, `quick`: measured times of IPOPT and the compiled solver, s."""
-    return [replace(one, model=model, delta_k=delta_k, ticks=ticks) for one in _vary_conditions(slow, quick)]
+    """Delays, rates and deadlines.
+
+    Measured times, s: of whole ticks in Python with IPOPT (`slow`) and with the compiled solver (`quick`),
+    and of the latter's call `alone`.
+    """
+    varied = _vary_conditions(slow, quick, alone)
+    return [replace(one, model=model, delta_k=delta_k, ticks=ticks) for one in varied]
 
 
-def _vary_conditions(slow: tuple[float, ...], quick: tuple[float, ...]) -> list[Scenario]:
+def _vary_conditions(
+    slow: tuple[float, ...], quick: tuple[float, ...], alone: tuple[float, ...]
+) -> list[Scenario]:
     late = [
         Scenario(
             label=f"image {delay} tick{'s' * (delay > 1)} late{'' if aware else ', not compensated'}",
@@ -70,7 +78,8 @@ def _vary_conditions(slow: tuple[float, ...], quick: tuple[float, ...]) -> list[
         *late,
         Scenario(label="camera at 2 kHz", every=4),
         Scenario(label="camera at 2 kHz, not compensated", every=4, compensate=False),
-        Scenario(label="compiled solver, charged", solve_s=quick),
+        Scenario(label="compiled solver, its call charged", solve_s=alone),
+        Scenario(label="compiled solver, whole tick in Python charged", solve_s=quick),
         Scenario(label="IPOPT, not charged", controller="ipopt"),
         Scenario(label="IPOPT, charged, late plan shifted", controller="ipopt", solve_s=slow),
         Scenario(label="IPOPT, charged, plan from start", controller="ipopt", solve_s=slow, policy="late"),
