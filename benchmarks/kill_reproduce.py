@@ -21,7 +21,7 @@ from laserloop.study.claim import format_rows
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 CLOCKED = ("results/clock/", "report/timing.md", "report/stages.md", "report/README.md", "report/index.html")
-CLOCKED_FIGURES = ("ladder", "tick-times")
+CLOCKED_FIGURES = ("ladder", "decisions")  # how long answers took
 
 
 def main() -> None:
