@@ -84,6 +84,7 @@ def test_stages_follow_each_other_and_nothing_is_done_twice(tmp_path: Path) -> N
     assert count_made(out) == COUNT
     kept = json.loads((out / "results" / "clock" / "stages.json").read_text())
     assert len(kept["sessions"]) == 2
+    assert all(session["began"] <= session["ended"] for session in kept["sessions"])
     assert [stage["name"] for stage in kept["stages"]] == ["plant", "ensembles", "report"]
 
 

@@ -53,6 +53,7 @@ def reproduce(
             for stage in stages:  # the crew has gone home
                 if stage.quiet:
                     _run_stage(stage, folder, None, board, watch)
+            _sign_off(folder)
             board.begin("report", "Write the report", 1, 0)
             page = write_report(folder.root)
             watch.lap("report", "Write the report", 1)
@@ -125,6 +126,13 @@ def _sign(folder: Folder, workers: int | None) -> None:
     kept["machine"] = {"cpu": _find_cpu(), "cores": os.cpu_count(), "system": platform.system()}
     kept["versions"] = find_versions()
     kept["commit"] = find_commit()
+    folder.save("clock/stages", kept)
+
+
+def _sign_off(folder: Folder) -> None:
+    """Keep when the stages were over; a session that was killed has no end."""
+    kept = folder.read("clock/stages")
+    kept["sessions"][-1]["ended"] = datetime.now(UTC).isoformat(timespec="seconds")
     folder.save("clock/stages", kept)
 
 
