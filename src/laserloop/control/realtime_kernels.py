@@ -971,10 +971,9 @@ def iterate(
 def warm_start(
     net, folded, skips, first, n, blocks, previous, wants, bounds, begin, x, trial, T, units, rows
 ):
-    """Put a constant power in the place of `begin` and of its moves x if the merit of one is less."""
+    """Replace `begin`, predicted in T, and its moves x by a constant power if the merit of one is less."""
     A, W, b = net[9], net[10], net[11]
     horizon = begin.shape[0]
-    predict(A, W, b, folded[0], folded[1], skips[0], begin, units, rows, T)
     merit, chosen = weigh(begin, T, first, previous, wants)[0], 0
     least, most = bounds[0, 0], bounds[1, 0]
     for level in range(1, LEVELS + 1):
@@ -1044,7 +1043,7 @@ def solve_tick(
         return SPEECHLESS, 0
     if n > 0 and wants[2] > 0.0 and wants[0] - Tt.min() > COLD:
         warm_start(
-            net, folded, skips, first, n, blocks, before, wants, bounds, begin, x, trial, T, units, rows
+            net, folded, skips, first, n, blocks, before, wants, bounds, begin, x, trial, Tt, units, rows
         )
         predict(A, W, b, a, Cc, skips[0], begin, units, rows, Tt)
     if weigh(begin, Tt, first, before, wants)[1] > MATCH:
