@@ -31,6 +31,8 @@ def test_the_bench_tells_times_ratios_and_agreement() -> None:
         cold["problems"] >= cold["worse_than_ipopt_starts"] >= cold["worse_by_0.02_k"] >= cold["worse_by_1_k"]
     )
     assert found["feasible"] >= others["problems"] >= others["not_dearer_than_ipopt"]
+    assert others["problems"] >= others["local_minima"]
+    assert cold["worse_by_0.02_k"] >= cold["worse_by_0.02_k_local_minima"]
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="nobody counts context switches here")

@@ -1,7 +1,9 @@
 """Agreement of a solver with a tight IPOPT: first moves, the ceiling, and whose plan is really cheaper.
 
 The problem is not convex, so IPOPT is asked from several starts: where its own answers differ, "the" answer
-does not exist, and where a plan costs no more than IPOPT's, being different is no error.
+does not exist, and where a plan costs no more than IPOPT's, being different is no error. A plan that does
+cost more is put to a neighbour, an IPOPT that must stay near its start: where that finds nothing cheaper, the
+plan is a minimum too, only another one.
 """
 
 from collections.abc import Sequence
@@ -25,6 +27,7 @@ SAME = 1e-6  # relative difference of costs that is none
 UNIQUE = 0.02  # W, by which IPOPT's first moves may differ between starts
 FAR = 0.1  # W, from which on first moves are called different
 VISIBLE = 0.02  # K of slack in all, which is as near as anyone keeps a bound
+LEVEL = 1e-4  # of its cost, less than which a plan that keeps the window may gain nearby and be a minimum
 
 
 def ask_from_starts(judge: Solver, question: Question, problem: MpcProblem) -> list[Solution]:
@@ -40,8 +43,9 @@ def compare(
     questions: Sequence[Question],
     answers: Sequence[Solution],
     judged: Sequence[Sequence[Solution]],
+    neighbour: Solver,
 ) -> dict[str, Any]:
-    """What a solver's answers are beside those of the judge from each start."""
+    """What a solver's answers are beside those of the judge from each start and of the neighbour."""
     cost = _make_cost(model, problem)
     told = [judge[0] for judge in judged]
     feasible = np.array([answer.status is Status.SOLVED for answer in told])
@@ -55,6 +59,12 @@ def compare(
     worst = np.array([max((cost(q, a.plan) for a in some), default=np.inf) for q, some in pairs])
     over = np.array([a.predicted.max() - problem.ceiling for a in answers])
     cold, unique, far = feasible & ~kept, feasible & (spread < UNIQUE), feasible & (first > FAR)
+    dear = cold & (ours > worst + VISIBLE * problem.slack_price)
+    gain = np.zeros(len(ours))  # what a better plan nearby would save
+    for n in np.flatnonzero(far | dear).tolist():
+        nearby = neighbour.solve(replace(questions[n], start=answers[n].plan))
+        found = nearby.status is Status.SOLVED
+        gain[n] = max(0.0, ours[n] - cost(questions[n], nearby.plan)) if found else np.inf
     return {
         "first_move_difference_w": _tail(first[feasible]),
         "first_move_difference_slack_free_w": _tail(first[kept]),
@@ -64,12 +74,14 @@ def compare(
             "problems": int(far.sum()),
             "not_dearer_than_ipopt": int((far & (ours <= theirs * (1.0 + SAME))).sum()),
             "ipopt_not_unique": int((far & ~unique).sum()),
+            "local_minima": int((far & (gain <= LEVEL * ours)).sum()),
             "largest_extra_cost": float(np.max((ours / theirs - 1.0)[far & kept], initial=0.0)),
         },
         "heat_up": {
             "problems": int(cold.sum()),
             "worse_than_ipopt_starts": int((cold & (ours > worst * (1.0 + SAME))).sum()),
-            "worse_by_0.02_k": int((cold & (ours > worst + VISIBLE * problem.slack_price)).sum()),
+            "worse_by_0.02_k": int(dear.sum()),
+            "worse_by_0.02_k_local_minima": int((dear & (gain <= VISIBLE * problem.slack_price)).sum()),
             "worse_by_1_k": int((cold & (ours > worst + problem.slack_price)).sum()),
             "cheaper_than_ipopt": int((cold & (ours < theirs * (1.0 - SAME))).sum()),
             "first_move_difference_w": _tail(first[cold]),

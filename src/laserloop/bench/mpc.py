@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from laserloop.bench.agreement import ask_from_starts, compare
+from laserloop.bench.agreement import FAR, ask_from_starts, compare
 from laserloop.bench.laps import Laps
 from laserloop.bench.mpc_sqp import SqpSolver
 from laserloop.control.action import Status
@@ -125,7 +125,8 @@ def _report(
     feasible = [answer for answer in told if answer.status is Status.SOLVED]
     best = "exported_c" if "exported_c" in times else "realtime"
     base = times["reference"]["median_us"]
-    beside = partial(compare, model, problem, questions, judged=judged)
+    neighbour = IpoptSolver(model, problem, tolerance=TIGHT, reach=FAR)
+    beside = partial(compare, model, problem, questions, judged=judged, neighbour=neighbour)
     found: dict[str, Any] = {
         "problems": len(questions),
         "feasible": len(feasible),

@@ -58,6 +58,7 @@ class IpoptSolver:
         max_iterations: int = 500,
         exact_hessian: bool = False,  # instead of L-BFGS
         smoothing: float = SMOOTHING,
+        reach: float = np.inf,  # W; moves stay this near to the start: what is the best plan around it?
     ) -> None:
         if graph not in STEPS:
             raise BadInput(f"the graph must be one of {', '.join(STEPS)}, got {graph!r}: choose one")
@@ -69,6 +70,7 @@ class IpoptSolver:
         self.name = "ipopt" if graph == "folded" else f"ipopt-{graph}"
         self.last_times = SolveTimes()
         self._problem = problem
+        self._reach = reach / problem.power[1]
         self._network = (_embed_folded if graph == "folded" else _embed_plain)(model, smoothing)
         options = {
             "tol": tolerance,
@@ -106,7 +108,7 @@ class IpoptSolver:
         expected = cold if safe is coolest else self._foresee(start, p)
         if not self._is_safe(expected):
             return self._finish(coolest, cold, Status.INFEASIBLE)
-        for first in (start, coolest):
+        for first in (start, coolest) if np.isinf(self._reach) else (start,):
             plan, converged = self._search(question, p, committed, first)
             predicted = self._foresee(plan, p)
             if self._is_safe(predicted):
@@ -132,13 +134,15 @@ class IpoptSolver:
         ticks = spread.sum(axis=0)
         moves = first @ spread / ticks / high
         slack = max(0.0, problem.floor - question.temps[0]) / problem.slack_scale
+        least = np.maximum(low / high, moves - self._reach)
+        most = np.minimum(1.0, moves + self._reach)
         gone = (np.arange(horizon) < len(committed)) @ spread == ticks  # moves that only committed ticks take
         started = perf_counter()
         answer = self._nlp(
             x0=np.concatenate((moves, np.full(horizon, slack))),
             p=p,
-            lbx=np.concatenate((np.where(gone, moves, low / high), np.zeros(horizon))),
-            ubx=np.concatenate((np.where(gone, moves, 1.0), np.full(horizon, np.inf))),
+            lbx=np.concatenate((np.where(gone, moves, least), np.zeros(horizon))),
+            ubx=np.concatenate((np.where(gone, moves, most), np.full(horizon, np.inf))),
             lbg=np.repeat((-np.inf, problem.floor), horizon),
             ubg=np.repeat((problem.ceiling, np.inf), horizon),
         )

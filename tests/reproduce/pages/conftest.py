@@ -250,10 +250,11 @@ def invent_timing() -> Found:
             "first_move_difference_unique_w": apart | {"problems": 590},
             "other_first_moves": {
                 **{"beyond_w": 0.1, "problems": 6, "not_dearer_than_ipopt": 2},
-                **{"ipopt_not_unique": 0, "largest_extra_cost": 0.0015},
+                **{"ipopt_not_unique": 0, "largest_extra_cost": 0.0015, "local_minima": 5},
             },
             "heat_up": {
                 **{"problems": 170, "worse_than_ipopt_starts": 73, "worse_by_0.02_k": 41},
+                "worse_by_0.02_k_local_minima": 40,
                 **{"worse_by_1_k": 10, "cheaper_than_ipopt": 42, "first_move_difference_w": apart},
             },
         },
