@@ -85,10 +85,11 @@ def run_row(alone: CEngine, questions: Sequence[Question]) -> Laps:
 def run_loops(alone: CEngine, model: Model, problem: MpcProblem) -> Laps:
     """The questions of closed loops in their order, nothing forgotten in between: what a machine sees."""
     laps = Laps()
-    for _ in range(REPEATS):
-        for path in PATHS:
+    for path in PATHS:
+        questions = collect_questions(model, problem, (path,), TICKS, controller="realtime")
+        for _ in range(REPEATS):
             alone.reset()
-            for question in collect_questions(model, problem, (path,), TICKS, controller="realtime"):
+            for question in questions:
                 alone.take(question)
                 laps.run(alone.answer)
     return laps
