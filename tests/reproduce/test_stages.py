@@ -42,7 +42,9 @@ def test_ensembles_are_made_once(folder: Folder) -> None:
 def test_trainings_are_those_of_the_recipes_and_are_seen_while_they_run(folder: Folder) -> None:
     tasks = trainings.list_tasks(folder)
     assert {task.arguments[0].name for task in tasks if task.done} == {"paper-base", "paper-corner"}
-    assert trainings.glance(folder) == pytest.approx(2 / len(tasks))
+    dearer = sum(cost - 1.0 for cost in trainings.COSTS.values())
+    assert trainings.glance(folder) == pytest.approx(2 / (len(tasks) + dearer))
+    assert {*trainings.COSTS, *trainings.USUAL_EPOCHS} <= {task.arguments[0].name for task in tasks}
 
 
 def test_a_margin_is_calibrated_on_what_was_held_out(folder: Folder) -> None:

@@ -13,13 +13,13 @@ from rich.table import Table
 
 PIPED_EVERY = 60.0  # s between two lines in a pipe or a file
 
-# Seconds on two cores: of quick as measured, of full partly guessed. They only weigh the stages against each
-# other for the time left.
+# Seconds on two cores, as measured (the full trainings: from an unfinished run). They only weigh the stages
+# against each other for the time left.
 EXPECTED = {
     "full": {
-        "plant": 250,
-        "ensembles": 600,
-        "trainings": 6000,
+        "plant": 120,
+        "ensembles": 380,
+        "trainings": 7500,
         "offline": 30,
         "calibration": 7,
         "loops": 300,
@@ -28,14 +28,14 @@ EXPECTED = {
         "report": 16,
     },
     "quick": {
-        "plant": 18,
-        "ensembles": 53,
-        "trainings": 90,
-        "offline": 7,
+        "plant": 10,
+        "ensembles": 38,
+        "trainings": 66,
+        "offline": 9,
         "calibration": 1,
-        "loops": 124,
+        "loops": 112,
         "ablations": 1,
-        "timing": 93,
+        "timing": 38,
         "report": 14,
     },
 }
