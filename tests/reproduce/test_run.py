@@ -97,12 +97,13 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     )
     script = tmp_path / "begin.py"
     script.write_text(code)
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, str(script), str(out), str(Path(__file__).parent)], stderr=subprocess.DEVNULL
-    )
-    wait_until(lambda: count_made(out) >= 2)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    ) as process:
+        try:
+            wait_until(lambda: count_made(out) >= 2)
+        finally:
+            process.send_signal(signal.SIGKILL)
     assert count_made(out) < COUNT
     begin(out)
     assert (out / "results" / "double.json").exists()
