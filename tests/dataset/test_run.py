@@ -14,7 +14,7 @@ from laserloop.cli import main
 from laserloop.dataset import EnsembleSettings, EpisodeStore, missing, open_store, read_settings, run_ensemble
 
 LONGER = EnsembleSettings(kind="corner", runs=12, states=100, seed=5)
-PATIENCE = 60  # s
+PATIENCE = 180  # s
 CLUSTER_FILE = "cluster.json"
 
 Start = Callable[..., subprocess.Popen[bytes]]

@@ -23,7 +23,7 @@ from laserloop.reproduce.stage import Stage, Task
 from laserloop.reproduce.stages import STAGES
 
 COUNT = 6
-PATIENCE = 60.0  # s
+PATIENCE = 180.0  # s
 
 
 def make_stages(wait: float = 0.0) -> tuple[Stage, ...]:
