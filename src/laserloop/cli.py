@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts import (
+    App,
+    CycloptsError,
+    MissingArgumentError,
+    Parameter,
+    UnknownCommandError,
+    UnusedCliTokensError,
+)
 from cyclopts.help import DefaultFormatter, PanelSpec
 
 from laserloop.bad_input import BadInput
@@ -85,6 +92,11 @@ def _explain(error: Exception) -> object:
     """The sentence of an error, in our words where we have them."""
     if isinstance(error, UnusedCliTokensError):
         return f"nothing may follow here, but got {' '.join(error.unused_tokens or ())!r}; try --help"
+    if isinstance(error, UnknownCommandError):
+        return str(error).partition(" Available commands:")[0].rstrip(".") + "; try --help"
+    if isinstance(error, MissingArgumentError) and error.argument is not None and not error.argument.tokens:
+        verb = f"`{' '.join(('laserloop', *(error.command_chain or ())))}`"
+        return f"{verb} needs {error.argument.name}, which is not there; try --help"
     if isinstance(error, MemoryError):
         return "the grid must fit into memory, but does not; take a smaller plate or a wider beam"
     return error.__cause__ if isinstance(error.__cause__, BadInput) else error

@@ -189,6 +189,11 @@ def close_loop(
         )
     name = (model or BEST_MODEL) if controller in WITH_MODEL else None
     found = None if name is None else find_model(name)
+    if found is not None and eye.delay >= found.architecture.horizon:
+        raise BadInput(
+            f"a plan must outlast the delay, but the model plans {found.architecture.horizon} ticks and the "
+            f"image comes after {eye.delay}: take a shorter --delay or a model of a longer horizon"
+        )
     if way.ticks is None and not names_file(path):
         way = replace(way, ticks=DEFAULT_TICKS)
     scan = way.find(path, target.plate_mm)

@@ -11,7 +11,9 @@ from laserloop.output import writing
 
 def reproduce(
     *,
-    out: Annotated[Path, take_file("Folder of everything; one that was begun is continued.", metavar="DIR")],
+    out: Annotated[
+        Path, take_file("Folder of everything; one that was begun is continued.", metavar="DIR")
+    ] = Path("laserloop-paper"),
     quick: Annotated[
         bool, Parameter(help="All stages at reduced size, a few minutes on two cores.", negative="")
     ] = False,

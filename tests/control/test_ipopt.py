@@ -78,6 +78,7 @@ def imbalance(model: Model, problem: MpcProblem, question: Question, plan: Float
     first, second = (0.5 * (1 + v / np.sqrt(v**2 + SMOOTHING)) for v in (z, y))
     slope = net.C * second @ net.W * first @ net.A @ spread  # K/W, by moves
     predicted = net.C @ rectify(y, SMOOTHING) + net.c
+    slope, predicted = (part[len(question.committed) :] for part in (slope, predicted))  # the rest is over
     price = problem.slack_cost / problem.slack_scale
     hops = np.diff(np.concatenate(([question.previous], plan)))
     gradient = 2 * problem.power_cost * plan / high**2

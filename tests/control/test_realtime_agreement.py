@@ -10,7 +10,7 @@ from laserloop import BadInput
 from laserloop.control.action import Status
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question
+from laserloop.control.question import Question, Solver
 from laserloop.control.realtime import RealtimeSolver
 from laserloop.dataset.windows import cut_episode
 from laserloop.excitation import Excitation
@@ -100,6 +100,38 @@ def test_committed_powers_are_kept(model: Model, questions: list[Question], engi
     question = replace(questions[5], committed=np.array([12.5, 15.25]))
     plan = RealtimeSolver(model, MpcProblem(), engine=engine).solve(question).plan
     assert plan[:2] == pytest.approx([12.5, 15.25])
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "ipopt"])
+def test_what_committed_powers_led_to_is_over(model: Model, questions: list[Question], engine: str) -> None:
+    """A power that was too high overshoots whatever the plan, but the coming ticks can be kept."""
+    solver, overshot = _make(model, engine), 0
+    for question in questions:
+        solver.reset()
+        answer = solver.solve(replace(question, committed=np.array([17.0])))
+        if answer.predicted[0] > 801.0:
+            overshot += 1
+            assert answer.status in (Status.SOLVED, Status.STOPPED)
+            assert answer.predicted[1:].max() <= 800.0 + 0.02
+            assert answer.predicted[1:].min() >= 755.0  # not cut off
+    assert overshot > 3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("part", ["kinematics", "temps", "location", "start"])
+def test_a_question_of_another_length_is_refused(
+    model: Model, questions: list[Question], engine: str, part: str
+) -> None:
+    solver = _make(model, engine)
+    short: dict[str, Any] = {part: getattr(questions[0], part)[:1]}
+    with pytest.raises(BadInput, match=r"must have the shapes \(5, 4\), \(6,\), \(2,\) and \(5,\)"):
+        solver.solve(replace(questions[0], **short))
+
+
+def _make(model: Model, engine: str) -> Solver:
+    if engine == "ipopt":
+        return IpoptSolver(model, MpcProblem())
+    return RealtimeSolver(model, MpcProblem(), engine=engine)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -151,7 +151,7 @@ def test_a_matrix_is_not_a_column() -> None:
 
 @pytest.mark.parametrize("T", [[300.0, 300.0001, 900.0], [300.0, 600.0, 900.0], [1e-320, 2e-320, 3e-320]])
 def test_values_that_overflow_between_rows_are_refused(T: list[float]) -> None:
-    with pytest.raises(BadInput, match=r"finite"):
+    with pytest.raises(BadInput, match=r"finite|must be positive"):
         build(GOOD | {"T": T, "k": [1.0, 1e308, 2.0]})
 
 
@@ -166,5 +166,5 @@ def test_constants_must_be_positive(value: float) -> None:
 def test_a_polynomial_that_dips_below_zero_inside_its_range_is_refused(root: float) -> None:
     dip = Polynomial([root**2 - 1.0, -2 * root, 1.0])  # (T − root)² − 1
     one = Polynomial([1.0])
-    with pytest.raises(BadInput, match="the density of material dip must be finite and positive"):
+    with pytest.raises(BadInput, match="the density of material dip must be positive"):
         Material(name="dip", source="me", valid=(300.0, 1670.0), k=one, rho=dip, cp=one)

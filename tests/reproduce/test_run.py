@@ -122,14 +122,31 @@ def test_workers_without_our_laserloop_are_refused() -> None:
 def test_a_folder_holds_one_reproduction(tmp_path: Path) -> None:
     open_folder(tmp_path / "a", QUICK)
     open_folder(tmp_path / "a", QUICK)
-    with pytest.raises(BadInput, match="holds another one: choose another --out"):
+    with pytest.raises(BadInput, match="holds a quick one: add --quick or choose another --out"):
         open_folder(tmp_path / "a", FULL)
-    with pytest.raises(BadInput, match="holds another one"):
+    with pytest.raises(BadInput, match="holds a quick one of another version: choose another --out"):
         open_folder(tmp_path / "a", replace(QUICK, runs=25))
+    open_folder(tmp_path / "c", FULL)
+    with pytest.raises(BadInput, match="holds the full one: leave out --quick or choose another --out"):
+        open_folder(tmp_path / "c", QUICK)
+    (tmp_path / "c" / "settings.json").write_text("{")
+    with pytest.raises(BadInput, match="is damaged: copy that of another reproduction"):
+        open_folder(tmp_path / "c", FULL)
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "thesis.tex").touch()
     with pytest.raises(BadInput, match="must begin in an empty folder"):
         open_folder(tmp_path / "b", QUICK)
+
+
+@pytest.mark.parametrize(("scheduler", "hint"), [("nonsense", "scheduler"), (None, "empty folder")])
+def test_a_refused_run_leaves_nothing_behind(tmp_path: Path, scheduler: str | None, hint: str) -> None:
+    out = tmp_path / "out"
+    if scheduler is None:
+        out.mkdir()
+        (out / "thesis.tex").touch()
+    with pytest.raises(BadInput, match=hint):
+        reproduce(out, QUICK, Board("quick", {}), stages=(), scheduler=scheduler)
+    assert not out.exists() or [file.name for file in out.iterdir()] == ["thesis.tex"]
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:

@@ -104,14 +104,15 @@ class IpoptSolver:
         cold = self._foresee(coolest, p)
         if not np.isfinite(cold).all():
             return self._finish(coolest, np.full(len(coolest), np.nan), Status.SPEECHLESS)
-        safe = coolest if self._is_safe(cold) else start
+        over = len(committed)  # what these powers led to is over and does not count
+        safe = coolest if self._is_safe(cold[over:]) else start
         expected = cold if safe is coolest else self._foresee(start, p)
-        if not self._is_safe(expected):
+        if not self._is_safe(expected[over:]):
             return self._finish(coolest, cold, Status.INFEASIBLE)
         for first in (start, coolest) if np.isinf(self._reach) else (start,):
             plan, converged = self._search(question, p, committed, first)
             predicted = self._foresee(plan, p)
-            if self._is_safe(predicted):
+            if self._is_safe(predicted[over:]):
                 return self._finish(plan, predicted, Status.SOLVED if converged else Status.STOPPED)
         return self._finish(safe, expected, Status.STOPPED)
 
@@ -136,15 +137,16 @@ class IpoptSolver:
         slack = max(0.0, problem.floor - question.temps[0]) / problem.slack_scale
         least = np.maximum(low / high, moves - self._reach)
         most = np.minimum(1.0, moves + self._reach)
-        gone = (np.arange(horizon) < len(committed)) @ spread == ticks  # moves that only committed ticks take
+        over = np.arange(horizon) < len(committed)
+        gone = over @ spread == ticks  # moves that only committed ticks take
         started = perf_counter()
         answer = self._nlp(
             x0=np.concatenate((moves, np.full(horizon, slack))),
             p=p,
             lbx=np.concatenate((np.where(gone, moves, least), np.zeros(horizon))),
             ubx=np.concatenate((np.where(gone, moves, most), np.full(horizon, np.inf))),
-            lbg=np.repeat((-np.inf, problem.floor), horizon),
-            ubg=np.repeat((problem.ceiling, np.inf), horizon),
+            lbg=np.concatenate((np.full(horizon, -np.inf), np.where(over, -np.inf, problem.floor))),
+            ubg=np.concatenate((np.where(over, np.inf, problem.ceiling), np.full(horizon, np.inf))),
         )
         self._solve_s += perf_counter() - started
         stats = self._nlp.stats()
@@ -243,7 +245,7 @@ def _build(problem: MpcProblem, network: _Network, options: dict[str, Any]) -> t
         + problem.slack_cost * casadi.sum1(slack)
     )
     if problem.tracking_cost:
-        J += problem.tracking_cost * casadi.sumsqr((predicted - problem.middle) / problem.half_width)
+        J += problem.tracking_cost * casadi.sumsqr(free * (predicted - problem.middle) / problem.half_width)
 
     def bounded(predicted: Any) -> Any:
         """What the ceiling is for, then what the floor is for."""

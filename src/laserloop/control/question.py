@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from laserloop.bad_input import BadInput
 from laserloop.control.action import Status
 
 FloatArray = NDArray[np.float64]
@@ -21,6 +22,20 @@ class Question:
     previous: float  # W, the power before the plan's first
     start: FloatArray  # (N_h,), W, a plan to begin the search with
     committed: FloatArray  # (d,), W, first powers of the plan that cannot be changed any more; often none
+
+    def check(self, horizon: int) -> None:
+        """Refuse other lengths: compiled code does not look at them again."""
+        if (
+            self.kinematics.shape != (horizon, 4)
+            or self.temps.shape != (horizon + 1,)
+            or self.location.shape != (2,)
+            or self.start.shape != (horizon,)
+        ):
+            shapes = self.kinematics.shape, self.temps.shape, self.location.shape, self.start.shape
+            raise BadInput(
+                f"kinematics, temps, location and start of a question over {horizon} ticks must have the "
+                f"shapes ({horizon}, 4), ({horizon + 1},), (2,) and ({horizon},), got {shapes}: correct them"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

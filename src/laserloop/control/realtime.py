@@ -139,6 +139,7 @@ class NumbaEngine:
     def solve(self, question: Question) -> Solution:
         """The best plan found."""
         began = perf_counter()
+        question.check(self._horizon)
         self._previous[0] = question.previous / self._high
         start = question.start / self._high
         first = min(len(question.committed), len(start))

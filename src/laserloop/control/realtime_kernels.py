@@ -652,13 +652,16 @@ def solve_qp(n, m, c, H, g, J, r, limits, bounds, radius, kinks, state, x, lam, 
 def weigh(plan, T, first, previous, wants):
     """The merit of a plan with a prediction: its cost with ρ⁺ for the ceiling; and how far it exceeds that.
 
-    `wants`: floor, ceiling, ρ⁻, ρ⁺, w_P, w_ΔP, w_T/half width², middle; powers before `first` are given.
+    `wants`: floor, ceiling, ρ⁻, ρ⁺, w_P, w_ΔP, w_T/half width², middle; powers before `first` are given, and
+    what they led to is over and does not count.
     """
     merit, over = 0.0, 0.0
     last = previous
     for i in range(plan.shape[0]):
-        if i >= first:
-            merit += wants[4] * plan[i] * plan[i] + wants[5] * (plan[i] - last) * (plan[i] - last)
+        if i < first:
+            last = plan[i]
+            continue
+        merit += wants[4] * plan[i] * plan[i] + wants[5] * (plan[i] - last) * (plan[i] - last)
         last = plan[i]
         low, high = wants[0] - T[i], T[i] - wants[1]
         if low > 0:
@@ -709,12 +712,12 @@ def add_tracking(n, J, r, wants, H, g, Hq, gq):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST, nogil=True)
-def price_units(Cc, wants, state, lam, T, slopes, prices):
+def price_units(first, Cc, wants, state, lam, T, slopes, prices):
     """g of each unit of layer 2 in the Lagrangian of the last QP, and the same times its slope."""
     width = prices.shape[1]
     for j in range(width):
         prices[0, j] = 0
-    for i in range(T.shape[0]):
+    for i in range(first, T.shape[0]):
         price = wants[2] if state[i] == BELOW else min(max(lam[i], -10.0 * wants[2]), wants[2])
         weight = prices.dtype.type(price - 2.0 * wants[6] * (T[i] - wants[7]))
         for j in range(width):
@@ -751,12 +754,13 @@ def sum_products(x, y):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def find_kinks(n, W, Cc, wants, T, x, step, state, lam, kinks, units, prices, D, AS, rows):
+def find_kinks(over, n, W, Cc, wants, T, x, step, state, lam, kinks, units, prices, D, AS, rows):
     """Rows of the next QP: the steepest of the near kinks that are convex; how many.
 
     Where the last QP held one, its multiplier tells which slope the unit shall have, and so where in its bend
     it shall be. `kinks`: normals (K, N), numbers (5, K): level, weight, slope now, steepness, and the slope
-    that the last QP wanted; units (2, K): these, and those held in the last QP; and how many there are.
+    that the last QP wanted; units (2, K): these, and those held in the last QP; and how many there are. Ticks
+    before `over` do not count.
     """
     normals, numbers, names, before = kinks
     horizon, width = T.shape[0], W.shape[0]
@@ -767,7 +771,7 @@ def find_kinks(n, W, Cc, wants, T, x, step, state, lam, kinks, units, prices, D,
         held = state[first + k] == FLOOR or state[first + k] == CEILING
         names[1, k] = names[0, k] if held else -1
         numbers[4, k] = min(max(slope, 0.01), 0.99)
-    price_units(Cc, wants, state, lam, T, units[3], prices)
+    price_units(over, Cc, wants, state, lam, T, units[3], prices)
     count = 0
     for layer in range(1, -1, -1):
         normal = D if layer == 1 else AS
@@ -874,6 +878,7 @@ def iterate(
     xa, za = vectors[15], vectors[16]
     state = warm
     horizon = plan.shape[0]
+    state[:first] = INSIDE
     set_quadratic(n, first, blocks, plan, previous, wants, H, g)
     for j in range(n):
         for k in range(A.shape[1]):
@@ -898,11 +903,15 @@ def iterate(
             blur(units[5], units[3])
         differentiate(AS, W, Cc, n, skips[1], units, rows, forward, D, J)
         for i in range(horizon):
-            r[i] = T[i]
+            r[i] = T[i] if i >= first else 0.5 * (wants[0] + wants[1])
             for j in range(n):
+                if i < first:  # what is over pulls at nothing
+                    J[i, j] = 0.0
                 r[i] -= J[i, j] * x[j]
         if count > 1:
-            near = find_kinks(n, W, Cc, wants, T, x, step, state, lam, kinks, units, prices, D, AS, rows)
+            near = find_kinks(
+                first, n, W, Cc, wants, T, x, step, state, lam, kinks, units, prices, D, AS, rows
+            )
         add_tracking(n, J, r, wants, H, g, Hq, gq)
         z[:n] = x[:n]
         rests = kinks[0], kinks[1]
@@ -921,7 +930,7 @@ def iterate(
         predict(A, W, b, a, Cc, skips[0], trial, units, rows, Tt)
         found, beyond = weigh(trial, Tt, first, previous, wants)
         off = 0.0
-        for i in range(horizon):
+        for i in range(first, horizon):
             off = max(off, abs(Tt[i] - linear[i]))
         if not off < np.inf:
             break
@@ -1041,7 +1050,7 @@ def solve_tick(
     predict(A, W, b, a, Cc, skips[0], begin, units, rows, Tt)
     if not is_finite(Tt):
         return SPEECHLESS, 0
-    if n > 0 and wants[2] > 0.0 and wants[0] - Tt.min() > COLD:
+    if n > 0 and wants[2] > 0.0 and wants[0] - Tt[first:].min() > COLD:
         warm_start(
             net, folded, skips, first, n, blocks, before, wants, bounds, begin, x, trial, Tt, units, rows
         )

@@ -110,7 +110,7 @@ def _first_layer(marks: Iterable[Mark], file: str | PathLike[str]) -> tuple[list
             )
     if not layer:
         raise BadInput(
-            f"{file}: a path needs moves with the laser on, but it has none; check its laser words."
+            f"{file}: a path needs moves with the laser on, but it has none; check where the laser is on."
         )
     return layer, len(levels)
 

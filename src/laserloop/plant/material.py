@@ -20,6 +20,7 @@ FloatArray = NDArray[np.float64]
 Property = Polynomial | PchipInterpolator
 
 COLUMNS = ("T", "k", "rho", "cp")
+LEAST, MOST = 1e-6, 1e9  # in the units above; beyond, the heat balance loses its digits
 SLACK = 0.5  # K, less is not worth a sentence
 
 
@@ -44,11 +45,12 @@ class Material:
         T = np.union1d(np.linspace(low, high, 2001), self.knots())
         for label, curve in (("conductivity", self.k), ("density", self.rho), ("heat capacity", self.cp)):
             values = self._held(curve, T)
-            bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+            bad = np.flatnonzero(~((values >= LEAST) & (values <= MOST)))
             if bad.size:
                 raise BadInput(
-                    f"the {label} of material {self.name} must be finite and positive in {low:g}–{high:g} K, "
-                    f"got {values[bad[0]]:g} at {T[bad[0]]:.5g} K: correct the data or narrow `valid`"
+                    f"the {label} of material {self.name} must be positive ({LEAST:g} to {MOST:g}) in "
+                    f"{low:g}–{high:g} K, got {values[bad[0]]:g} at {T[bad[0]]:.5g} K: correct the data or "
+                    "narrow `valid`"
                 )
 
     @classmethod

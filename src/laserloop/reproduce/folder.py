@@ -62,28 +62,55 @@ class Folder:
         return found if isinstance(found, dict) else {}
 
 
-def open_folder(root: Path, size: Size) -> Folder:
-    """Begin a reproduction in a folder, or go on with one of the same size."""
+def check_folder(root: Path, size: Size) -> None:
+    """Refuse a folder in which a reproduction of this size can neither begin nor go on; changes nothing."""
     file = root / SETTINGS_FILE
-    content = json.loads(json.dumps(size.to_json()))
     if file.exists():
-        try:
-            kept = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            kept = None
-        if kept != content:
-            words = "a full one" if isinstance(kept, dict) and kept.get("name") == "full" else "another one"
-            raise BadInput(
-                f"a folder must hold one reproduction, but {str(root)!r} holds {words}: choose another --out"
-            )
-    elif root.exists() and any(entry.name != LOCK_FILE for entry in root.iterdir()):
+        kept = _read_settings(file)
+        if kept == _describe(size):
+            return
+        words, way = {
+            "full": ("the full one", "leave out --quick" if size.name != "full" else ""),
+            "quick": ("a quick one", "add --quick" if size.name != "quick" else ""),
+        }.get(str(kept.get("name")), ("another one", ""))
+        ways = f"{way} or choose another --out" if way else "choose another --out"
+        other = "" if way else " of another version"
+        raise BadInput(f"a folder must hold one reproduction, but {str(root)!r} holds {words}{other}: {ways}")
+    if root.exists() and any(entry.name != LOCK_FILE for entry in root.iterdir()):
         raise BadInput(
             f"a reproduction must begin in an empty folder, but {str(root)!r} holds other things: "
             "choose another --out"
         )
+
+
+def open_folder(root: Path, size: Size) -> Folder:
+    """Begin a reproduction in a folder, or go on with one of the same size."""
+    check_folder(root, size)
     root.mkdir(parents=True, exist_ok=True)
-    write_json(file, content)
+    write_json(root / SETTINGS_FILE, _describe(size))
     return Folder(root=root, size=size)
+
+
+def _describe(size: Size) -> Any:
+    return json.loads(json.dumps(size.to_json()))
+
+
+def _read_settings(file: Path) -> dict[str, Any]:
+    try:
+        kept = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        kept = None
+    if not isinstance(kept, dict):
+        raise BadInput(damaged(file))
+    return kept
+
+
+def damaged(settings: Path) -> str:
+    """What to do about a folder that does not know its size any more."""
+    return (
+        f"a reproduction must know its size, but {str(settings)!r} is damaged: "
+        "copy that of another reproduction of the same size over it"
+    )
 
 
 @contextmanager

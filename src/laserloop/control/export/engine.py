@@ -83,6 +83,7 @@ class CEngine:
 
     def take(self, question: Question) -> None:
         """Copy a question to where C finds it."""
+        question.check(self._horizon)
         self._ways[...] = question.kinematics
         self._heat[...] = question.temps
         self._place[...] = question.location

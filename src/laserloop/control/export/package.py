@@ -2,24 +2,40 @@
 
 from pathlib import Path
 
+from laserloop.bad_input import BadInput
 from laserloop.control.export.source import fill, find_dtype, read_template, render_source
 from laserloop.control.export.vectors import draw_vectors, write_vectors
 from laserloop.control.problem import MpcProblem
 from laserloop.control.realtime_network import MATRICES, PackedNetwork, pack_network
 from laserloop.surrogates.model import Model
 
+SOURCE, VECTORS = "laserloop.c", "vectors.txt"
+FILES = {  # and their templates
+    "laserloop.h": "laserloop.h.in",
+    "runner.c": "runner.c",
+    "CMakeLists.txt": "CMakeLists.txt",
+    "README.md": "README.md.in",
+}
+
 
 def export_c(model: Model, problem: MpcProblem, out: Path, *, dtype: str = "float32") -> list[Path]:
-    """Write a folder that compiles anywhere with a C99 compiler; returns the files."""
+    """Write a folder that compiles anywhere with a C99 compiler; returns the files.
+
+    An earlier export is replaced; files that are not from one are not.
+    """
+    if not (out / SOURCE).exists():
+        for name in (*FILES, VECTORS):
+            if (out / name).exists():
+                raise BadInput(
+                    f"an export must not replace other files, but {str(out / name)!r} is there: "
+                    "choose another --out"
+                )
     net = pack_network(model, problem, find_dtype(dtype))
     values = _describe(net, problem, dtype)
     texts = {
-        "laserloop.c": render_source(net, problem=problem),
-        "laserloop.h": fill(read_template("laserloop.h.in"), values),
-        "runner.c": read_template("runner.c"),
-        "CMakeLists.txt": read_template("CMakeLists.txt"),
-        "README.md": fill(read_template("README.md.in"), values),
-        "vectors.txt": write_vectors(draw_vectors(model, problem, dtype=dtype)),
+        SOURCE: render_source(net, problem=problem),
+        **{name: fill(read_template(template), values) for name, template in FILES.items()},
+        VECTORS: write_vectors(draw_vectors(model, problem, dtype=dtype)),
     }
     out.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():

@@ -15,7 +15,8 @@ def write_report(directory: Path) -> Path:
         return write_book(results, directory / "report")
     except KeyError as missing:  # results of another version of this program
         raise BadInput(
-            f"a result lacks {missing}, written by this version: run `laserloop reproduce` into a new folder"
+            f"a report needs what this version writes, but a file of {str(directory / 'results')!r} lacks "
+            f"{missing}: run `laserloop reproduce` into a new folder"
         ) from missing
 
 

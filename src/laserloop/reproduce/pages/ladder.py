@@ -81,15 +81,19 @@ def _tell_agreement(bench: Record) -> str:
             "other_first_moves",
         )
     )
+    apart = (
+        f"{others['problems']}, of which {others['not_dearer_than_ipopt']} plans cost no more than IPOPT's; "
+        f"the others cost at most {100 * others['largest_extra_cost']:.2g} % more. Of all "
+        f"{others['problems']}, {others['local_minima']} are minima too: kept within "
+        f"{others['beyond_w']:g} W of such a plan, IPOPT finds nothing cheaper by more than 0.01 %."
+        if others["problems"]
+        else "none."
+    )
     return (
         f"First move against IPOPT at a tolerance of 1e-10: p99 {first['p99']:.3f} W, largest "
         f"{first['max']:.2f} W over all feasible problems; p99 {free['p99']:.3f} W where the window can be "
         f"kept; p99 {unique['p99']:.3f} W on the {unique['problems']} problems on which IPOPT itself, begun "
-        f"with four plans, always gives the same. More than {others['beyond_w']:g} W apart: "
-        f"{others['problems']}, of which {others['not_dearer_than_ipopt']} plans cost no more than IPOPT's; "
-        f"the others cost at most {100 * others['largest_extra_cost']:.2g} % more. "
-        f"Of all {others['problems']}, {others['local_minima']} are minima too: kept within "
-        f"{others['beyond_w']:g} W of such a plan, IPOPT finds nothing cheaper by more than 0.01 %. Largest "
+        f"with four plans, always gives the same. More than {others['beyond_w']:g} W apart: {apart} Largest "
         f"excess over the ceiling: {bench['over_ceiling_k']:.4f} K."
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from laserloop.bad_input import BadInput
+from laserloop.reproduce.folder import damaged
 
 Record = Mapping[str, Any]
 
@@ -56,10 +57,10 @@ def read_results(directory: Path) -> Results:
             f"a report needs the results of at least one stage, but {str(folder)!r} holds none: "
             "run `laserloop reproduce` on this folder again"
         )
-    return Results(settings=_read(settings) or {}, **found)
+    return Results(settings=_read(settings, damaged(settings)) or {}, **found)
 
 
-def _read(file: Path) -> dict[str, Any] | None:
+def _read(file: Path, otherwise: str | None = None) -> dict[str, Any] | None:
     if not file.exists():
         return None
     try:
@@ -68,7 +69,8 @@ def _read(file: Path) -> dict[str, Any] | None:
         content = None
     if not isinstance(content, dict):
         raise BadInput(
-            f"a result must be a JSON object, but {str(file)!r} is damaged: "
+            otherwise
+            or f"a result must be a JSON object, but {str(file)!r} is damaged: "
             "delete it and run `laserloop reproduce` on this folder again"
         )
     return content

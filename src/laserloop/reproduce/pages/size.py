@@ -7,7 +7,7 @@ WORDS = {  # of settings.json
     "ensemble_runs": "{} episodes an ensemble",
     "full_epochs": "at most {} epochs for the deployed models",
     "short_epochs": "{} for the others",
-    "realisations": "{} realisation(s) of an excitation",
+    "realisations": "{} of each excitation",
     "ticks": "{} ticks a run",
     "problems": "{} problems for the solvers",
 }

@@ -14,8 +14,8 @@ from laserloop.surrogates.training_state import peek_epochs
 
 CLOCKED = ("seconds", "windows_per_s")
 
-# only for the time left, from a full run: where early stopping ends a training, and what an epoch costs beside
-# one of most others
+# only for the time left, from a full run: where early stopping ends a training, and what one of its epochs
+# costs beside one of most others
 USUAL_EPOCHS = {"paper-base": 3226, "paper-corner": 804}
 COSTS = {"corner-lstm": 4.0, "corner-w256": 3.0, "corner-nh10": 1.6}
 
