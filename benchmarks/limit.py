@@ -49,7 +49,7 @@ CALLS = {
     "    predict(net, &s->f, begin, s->Tt);\n    if": 1,
     "        predict_near(net, &s->f, s->trial, n, s->z, s->Tt);\n        found": 1,
     "        differentiate(net, &s->f, n, s->x, *count == 1, s->J);": 2,
-    "            find_kinks(net, n, p, s);": 3,
+    "            find_kinks(net, first, n, p, s);": 3,
     "        solve_qp(p, s);": 4,
 }
 # what a function multiplies and adds, put in as its first statement; rows of weights are what is read, once for
@@ -60,7 +60,7 @@ COUNTS = {
     "double *restrict out, int stride)\n{": "ADDED(N * W);",
     "int fresh, double (*J)[N])\n{": "ADDED((N + n) * W);",
     "int n, const double *x, double *T)\n{": "ADDED(n * W);",
-    "static void price_units(const problem *p, workspace *s)\n{": "ADDED((N + 1) * W);",
+    "static void price_units(const problem *p, int first, workspace *s)\n{": "ADDED((N + 1) * W);",
     "real *restrict size)\n{": "ADDED(n * W);",
     "const real *restrict row, const real *restrict back)\n{": "ADDED(W); READ(W * (int)sizeof(real));",
     "INLINE double dot(int n, const double *x, const double *y)\n{": "ADDED(n);",
