@@ -6,7 +6,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import numpy as np
 
@@ -112,13 +113,20 @@ def _time_second_start() -> float:
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Keep this process on one core, where the system can."""
+    """Keep this process on one core, where the system can: every thread, for BLAS has begun its own."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
     allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(allowed)})
+    _move_threads({max(allowed)})
     try:
         yield
     finally:
-        os.sched_setaffinity(0, allowed)
+        _move_threads(allowed)
+
+
+def _move_threads(cores: set[int]) -> None:
+    tasks = Path("/proc/self/task")
+    for thread in [int(task.name) for task in tasks.iterdir()] if tasks.exists() else [0]:
+        with suppress(ProcessLookupError):  # it has ended
+            os.sched_setaffinity(thread, cores)
