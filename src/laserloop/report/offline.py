@@ -28,6 +28,6 @@ def draw_tracking(rows: Sequence[Mapping[str, Any]], *, title: str) -> Figure:
         panel.set_title(f"{row['path']}, {row['excitation']}: RMSE {rmse:.1f} K")
         panel.set_ylabel("T_max, K")
     panels[-1].set_xlabel("time, ms")
-    panels[0].legend(ncols=3, loc="upper right")
+    panels[0].legend(ncols=3, loc="lower right", bbox_to_anchor=(1.0, 0.98), borderaxespad=0.0)
     figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
     return figure
