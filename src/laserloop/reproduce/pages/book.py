@@ -85,8 +85,8 @@ def write_readme(results: Results, picture: Picture | None, figures: Table) -> P
     verdicts = judge_paper(results)
     blocks: list[Block] = [
         Prose(
-            f"{write_headline(verdicts)}. Made by `laserloop reproduce`; `index.html` is the same as one "
-            f"page."
+            f"{write_headline(verdicts)}. Made by `laserloop reproduce`; `index.html` is all of it on one "
+            "page, with C5 judged by the clock too."
         ),
         *([picture] if picture else []),
         Heading("The claims"),
