@@ -6,8 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -113,20 +112,13 @@ def _time_second_start() -> float:
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Keep this process on one core, where the system can: every thread, for BLAS has begun its own."""
+    """Keep this process on one core, where the system can."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
     allowed = os.sched_getaffinity(0)
-    _move_threads({max(allowed)})
+    os.sched_setaffinity(0, {max(allowed)})
     try:
         yield
     finally:
-        _move_threads(allowed)
-
-
-def _move_threads(cores: set[int]) -> None:
-    tasks = Path("/proc/self/task")
-    for thread in [int(task.name) for task in tasks.iterdir()] if tasks.exists() else [0]:
-        with suppress(ProcessLookupError):  # it has ended
-            os.sched_setaffinity(thread, cores)
+        os.sched_setaffinity(0, allowed)
