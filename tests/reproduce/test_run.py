@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,18 @@ def test_the_board_counts_what_is_left(capsys: pytest.CaptureFixture[str]) -> No
     said = capsys.readouterr().err
     assert "Plant: 4 tasks, 4 found on disk" in said
     assert "\x1b" not in said
+
+
+def test_what_an_earlier_session_did_says_nothing_about_the_speed_of_this_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = chain([0.0], repeat(100.0))
+    with Board("full", {"trainings": "Trainings"}) as board:
+        monkeypatch.setattr("laserloop.reproduce.board.time.monotonic", lambda: next(clock))
+        board.begin("trainings", "Trainings", 21, 2, share=0.5)
+        board.step("trainings")  # a small one: its count weighs nothing
+        board.see("trainings", 0.6)
+        assert board.left() == pytest.approx(400.0)  # a tenth took 100 s, four tenths are left
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(3.2, "3 s"), (130, "2 min"), (7500, "2 h 05 min")])

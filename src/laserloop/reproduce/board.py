@@ -49,7 +49,9 @@ class Line:
     total: int = 0
     cached: int = 0
     done: int = 0  # cached ones included
-    share: float = 0.0  # of the work, 0 to 1
+    found: float = 0.0  # the share of the work that an earlier session did, 0 to 1
+    share: float = 0.0  # of the work that is done by now
+    weighed: bool = False  # the share is told: tasks differ too much to be counted
     began: float | None = None
     seconds: float | None = None  # when it is over
 
@@ -81,18 +83,20 @@ class Board:
         if self._live is not None:
             self._live.__exit__(kind, error, trace)
 
-    def begin(self, name: str, title: str, total: int, cached: int) -> None:
-        """A stage has begun; some of its tasks were done in an earlier session."""
-        share = cached / total if total else 1.0
+    def begin(self, name: str, title: str, total: int, cached: int, share: float | None = None) -> None:
+        """A stage has begun; an earlier session did some of its tasks, or a share of their work."""
+        weighed = share is not None
+        found = share if share is not None else cached / total if total else 1.0
         self.now = name
-        self.lines[name] = Line(title, total, cached, cached, share, began=time.monotonic())
+        self.lines[name] = Line(title, total, cached, cached, found, found, weighed, began=time.monotonic())
         self._say(f"{title}: {total} tasks, {cached} found on disk")
 
     def step(self, name: str) -> None:
         """One more task is done."""
         line = self.lines[name]
         line.done += 1
-        line.share = max(line.share, line.done / line.total)
+        if not line.weighed:
+            line.share = line.done / line.total
         self.refresh()
 
     def see(self, name: str, share: float) -> None:
@@ -118,12 +122,10 @@ class Board:
         spent = work = rest = 0.0
         for name, line in self.lines.items():
             if line.seconds is not None:
-                share = 1.0 - line.cached / line.total if line.total else 1.0
-                spent, work = spent + line.seconds, work + expected[name] * share
+                spent, work = spent + line.seconds, work + expected[name] * (1.0 - line.found)
             elif line.began is not None:
-                fresh = line.share - (line.cached / line.total if line.total else 0.0)
                 spent += time.monotonic() - line.began
-                work += expected[name] * fresh
+                work += expected[name] * (line.share - line.found)
                 rest += expected[name] * (1.0 - line.share)
             else:
                 rest += expected[name]

@@ -70,7 +70,8 @@ def _run_stage(stage: Stage, folder: Folder, client: "Client | None", board: Boa
     tasks = stage.list_tasks(folder)
     todo = [task for task in tasks if not task.done]
     cached = len(tasks) - len(todo)
-    board.begin(stage.name, stage.title, len(tasks), cached)
+    share = None if stage.glance is None else stage.glance(folder)
+    board.begin(stage.name, stage.title, len(tasks), cached, share)
 
     def glance() -> None:
         if stage.glance is not None:
