@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from os import environ, pathsep
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from markdown_it import MarkdownIt
@@ -137,6 +138,10 @@ def run(command: str, where: str) -> None:
         subprocess.run(["bash", "-euc", command], env={**environ, "PATH": path}, check=True)
         return
     match words:
+        case ["laserloop", "view", *tokens]:  # everything but to wait for Ctrl-C
+            with patch("laserloop.viewer.server.Viewer.serve_forever") as serve, patch("webbrowser.open"):
+                assert main(["view", *tokens, "--port", "0"]) == 0, f"{where}: {command}"
+            serve.assert_called_once()
         case ["laserloop", *tokens]:
             assert main(tokens) == 0, f"{where}: {command}"
         case ["make", *targets]:

@@ -16,7 +16,7 @@ DOORS: dict[str, set[str]] = {
     "bench": {"bad_input", "control", "dataset", "paths", "plant", "study", "surrogates"},
     "cli": {
         *("bad_input", "control_verbs", "learning_verbs", "options", "output", "plant_verbs"),
-        *("report", "reproduce_verbs", "versions"),
+        *("report", "reproduce_verbs", "versions", "view_verbs"),
     },
     "control": {"bad_input", "plant", "surrogates"},
     "crew": {"bad_input"},
@@ -57,6 +57,8 @@ DOORS: dict[str, set[str]] = {
     },
     "surrogates": {"bad_input", "dataset"},
     "versions": set(),
+    "view_verbs": {"options", "report", "viewer"},
+    "viewer": {"bad_input", "report"},
 }
 
 

@@ -25,6 +25,7 @@ from laserloop.output import check_output, writing
 from laserloop.plant_verbs import bench_plant, simulate
 from laserloop.reproduce_verbs import report, reproduce
 from laserloop.versions import describe_versions
+from laserloop.view_verbs import view
 
 DEMO_PATH = "diagonal"
 DEMO_CONTROLLERS = ("realtime", "pi", "constant")
@@ -55,7 +56,7 @@ For example:
 """,
 )
 app.command(bench)
-for verb in (simulate, ensemble, train, evaluate, calibrate, control, export, reproduce, report):
+for verb in (simulate, ensemble, train, evaluate, calibrate, control, export, reproduce, report, view):
     app.command(verb)
 for timed, name in ((bench_plant, "plant"), (bench_train, "train"), (bench_mpc, "mpc")):
     bench.command(timed, name=name)

@@ -1,0 +1,124 @@
+"""The shelf: which files of a folder are runs, and what the page is told about each."""
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from laserloop.report.run_record import find_troubles, name_model, name_runs
+
+LARGEST = 50_000_000  # bytes; a run of 100,000 ticks has some 20 million
+STORES = ("zarr.json", "training.safetensors")  # folders that hold one of these hold no runs
+COLUMNS = {  # what the page calls it: the columns of `control --json` and `simulate --json`
+    "t_s": ("t_s",),
+    "x_mm": ("x_mm",),
+    "y_mm": ("y_mm",),
+    "power_w": ("power_w",),
+    "t_k": ("t_true_k", "t_max_k"),
+}
+OPTIONAL = {"predicted_k": "t_predicted_k", "tick_ms": "tick_ms"}
+SCORES = ("settled_from", "n_over", "overshoot_k", "below_fraction", "power_mean_w")
+
+Shown = dict[str, Any]  # a run as the page reads it
+
+
+@dataclass(slots=True)
+class Shelf:
+    """The runs below a folder; looked at again, it reads only what has changed."""
+
+    root: Path
+    runs: dict[str, Shown] = field(default_factory=dict)  # by their paths below the root
+    _known: dict[str, tuple[tuple[int, int], Shown | None]] = field(default_factory=dict)
+
+    def look(self) -> dict[str, Shown]:
+        """Every run that is there now, in the order of their paths."""
+        known = {}
+        for file in _walk(self.root):
+            name = file.relative_to(self.root).as_posix()
+            try:
+                state = file.stat()
+            except OSError:  # gone meanwhile
+                continue
+            stamp = (state.st_mtime_ns, state.st_size)
+            before = self._known.get(name)
+            known[name] = before if before is not None and before[0] == stamp else (stamp, read_run(file))
+        self._known = known
+        self.runs = {name: shown for name, (_, shown) in sorted(known.items()) if shown is not None}
+        return self.runs
+
+    def list(self) -> list[Shown]:
+        """All runs without their series."""
+        return [
+            {"id": name} | {key: value for key, value in shown.items() if key != "series"}
+            for name, shown in self.runs.items()
+        ]
+
+
+def read_run(file: Path) -> Shown | None:
+    """The run in a file, or None if there is none: other JSON is nobody's fault."""
+    try:
+        if file.stat().st_size > LARGEST:
+            return None
+        text = file.read_bytes()
+        if b'"power_w"' not in text:
+            return None
+        return show_run(json.loads(text))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
+        return None
+
+
+def show_run(record: Mapping[str, Any]) -> Shown:
+    """What the page is told: the series in its own names, and the scores if the loop was closed."""
+    closed = "series" in record
+    table = record["series"] if closed else record
+    series = {name: _numbers(_first(table, columns)) for name, columns in COLUMNS.items()}
+    ticks = len(series["t_s"])
+    if ticks == 0 or {len(column) for column in series.values()} != {ticks}:
+        raise ValueError("columns of a run must be equally long")
+    for name in ("t_s", "x_mm", "y_mm"):
+        if None in series[name]:
+            raise ValueError("time and place must be numbers")
+    for name, column in OPTIONAL.items():
+        found = _numbers(table.get(column, ()))
+        if len(found) == ticks and any(value is not None for value in found):
+            series[name] = found
+    shown: Shown = {"path": _word(record.get("path")), "plant": _word(record.get("plant")), "ticks": ticks}
+    if closed:
+        shown |= dict(zip(SCORES, _numbers(record[name] for name in SCORES), strict=True))
+        shown |= {"name": name_runs([record])[0], "model": name_model(record)}
+        shown |= {"window_k": [float(bound) for bound in record["window_k"]]}
+        shown |= {"ending": _word(record["ending"]), "troubles": find_troubles(record)}
+        low, high = shown["window_k"]
+        if not low < high:
+            raise ValueError("a window has a bottom and a top")
+    else:
+        shown |= {"name": "given power", "model": "", "window_k": None, "settled_from": 0}
+    return shown | {"series": series}
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(root):
+        if any(store in files for store in STORES):
+            folders.clear()
+            continue
+        folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
+        for file in sorted(files):
+            if file.endswith(".json") and not file.startswith("."):
+                yield Path(place, file)
+
+
+def _first(table: Mapping[str, Any], columns: tuple[str, ...]) -> Any:
+    return table[next((column for column in columns if column in table), columns[0])]
+
+
+def _numbers(column: Any) -> list[float | None]:
+    """As JSON has them: no NaN, no infinity."""
+    numbers = [None if value is None else float(value) for value in column]
+    return [value if value is not None and math.isfinite(value) else None for value in numbers]
+
+
+def _word(value: Any) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,115 @@
+"""The server: its three answers, whom it refuses, and the verb around it."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from importlib.resources import files
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from laserloop.bad_input import BadInput
+from laserloop.cli import main
+from laserloop.viewer.server import HOST, Viewer, open_viewer
+
+RECORD = {
+    **{"path": "diagonal", "controller": "pi", "plant": "paper", "model": None, "delta_k": None},
+    **{"window_k": [760.0, 800.0], "settled_from": 0, "n_over": 0, "overshoot_k": 0.0},
+    **{"below_fraction": 0.0, "power_mean_w": 10.0, "ending": "path completed", "statuses": {"solved": 1}},
+    "series": {"t_s": [1e-4], "x_mm": [0.0], "y_mm": [0.0], "power_w": [10.0], "t_true_k": [780.0]},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two runs, one with an awkward name."""
+    for name in ("a.json", "Lauf Nr. 1 & §.json"):
+        (tmp_path / name).write_text(json.dumps(RECORD), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def viewer(folder: Path) -> Iterator[Viewer]:
+    """A server that answers."""
+    with open_viewer(folder, 0) as found:
+        thread = Thread(target=found.serve_forever, daemon=True)
+        thread.start()
+        yield found
+        found.shutdown()
+        thread.join()
+
+
+def ask(viewer: Viewer, place: str, *, method: str = "GET", host: str | None = None) -> tuple[int, bytes]:
+    """Status and body of an answer."""
+    connection = HTTPConnection(HOST, int(viewer.server_address[1]), timeout=20)
+    connection.request(method, place, headers={} if host is None else {"Host": host})
+    answer = connection.getresponse()
+    found = answer.status, answer.read()
+    connection.close()
+    return found
+
+
+def test_the_page_and_its_runs(viewer: Viewer, folder: Path) -> None:
+    status, page = ask(viewer, "/")
+    assert (status, page[:15]) == (200, b"<!DOCTYPE html>")
+    told = json.loads(ask(viewer, "/runs")[1])
+    assert [run["id"] for run in told["runs"]] == ["Lauf Nr. 1 & §.json", "a.json"]
+    status, run = ask(viewer, "/runs/Lauf%20Nr.%201%20%26%20%C2%A7.json")
+    assert (status, json.loads(run)["series"]["t_k"]) == (200, [780.0])
+    (folder / "b.json").write_text(json.dumps(RECORD), encoding="utf-8")
+    assert len(json.loads(ask(viewer, "/runs")[1])["runs"]) == 3
+
+
+@pytest.mark.parametrize(
+    "place", ["/runs/../a.json", "/runs//etc/passwd", "/a.json", "/runs/%2e%2e/x", "/favicon.ico"]
+)
+def test_nothing_else_is_served(viewer: Viewer, place: str) -> None:
+    assert ask(viewer, place)[0] == 404
+
+
+def test_it_only_reads(viewer: Viewer) -> None:
+    assert ask(viewer, "/runs", method="POST")[0] == 501
+    assert ask(viewer, "/runs/a.json", method="DELETE")[0] == 501
+
+
+def test_scripts_of_other_sites_are_refused(viewer: Viewer) -> None:
+    port = viewer.server_address[1]
+    assert ask(viewer, "/runs", host=f"evil.example:{port}")[0] == 403
+    assert ask(viewer, "/runs", host=f"localhost:{port}")[0] == 200
+
+
+def test_it_listens_on_this_machine_only(viewer: Viewer) -> None:
+    assert viewer.server_address[0] == "127.0.0.1"
+
+
+def test_the_page_works_offline() -> None:
+    page = files("laserloop.viewer").joinpath("page.html").read_text(encoding="utf-8")
+    assert not re.search(r"https?://|//cdn|@import", page)
+    assert "innerHTML" not in page  # names of files and labels are text, whatever they say
+
+
+def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="holds none"), open_viewer(tmp_path, 0):
+        pass
+    with pytest.raises(BadInput, match="must be a folder"), open_viewer(tmp_path / "nowhere", 0):
+        pass
+
+
+def test_a_port_in_use_is_refused(viewer: Viewer, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", str(folder), "--port", str(viewer.server_address[1])]) == 2
+    assert "--port must be free" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_it_in_peace(folder: Path) -> None:
+    command = [sys.executable, "-m", "laserloop", "view", str(folder), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert re.match(r"2 runs of .*http://127\.0\.0\.1:\d+/", process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "Done.\n", "")

@@ -1,0 +1,143 @@
+"""The shelf: what is a run and what is not, and what the page is told."""
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from laserloop.viewer import shelf
+from laserloop.viewer.shelf import Shelf, Shown, read_run, show_run
+
+
+def make_record(**changes: Any) -> dict[str, Any]:
+    """A closed loop of three ticks, as `laserloop control --json` writes it."""
+    series = {
+        "t_s": [1e-4, 2e-4, 3e-4],
+        "x_mm": [0.0, 0.1, 0.2],
+        "y_mm": [0.0, 0.0, 0.0],
+        "power_w": [10.0, 11.0, 12.0],
+        "t_true_k": [700.0, 780.0, 805.0],
+        "t_predicted_k": [None, 779.0, 798.0],
+        "tick_ms": [0.1, 0.1, 0.1],
+    }
+    record = {
+        **{"path": "diagonal", "controller": "realtime", "plant": "paper", "model": "paper-corner"},
+        **{"delta_k": 13.0, "window_k": [760.0, 800.0], "settled_from": 1, "n_over": 1, "overshoot_k": 5.0},
+        **{"below_fraction": 0.0, "power_mean_w": 11.5, "ending": "path completed"},
+        **{"statuses": {"solved": 2, "no image": 1}, "series": series},
+    }
+    return record | changes
+
+
+def put(file: Path, content: object) -> Path:
+    """A JSON file; NaN is written as Python does."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(content), encoding="utf-8")
+    return file
+
+
+def test_a_closed_loop_is_told_with_its_scores() -> None:
+    shown = show_run(make_record())
+    assert (shown["name"], shown["model"]) == ("real-time MPC", "paper-corner, δ 13 K")
+    assert (shown["n_over"], shown["overshoot_k"], shown["window_k"]) == (1, 5.0, [760.0, 800.0])
+    assert shown["troubles"] == {"no image": 1}
+    assert shown["series"]["t_k"] == [700.0, 780.0, 805.0]
+    assert shown["series"]["predicted_k"] == [None, 779.0, 798.0]
+
+
+def test_an_open_loop_has_no_window() -> None:
+    table = make_record()["series"]
+    table["t_max_k"] = table.pop("t_true_k")
+    shown = show_run(table)
+    assert (shown["window_k"], shown["ticks"]) == (None, 3)
+    assert shown["series"]["t_k"] == [700.0, 780.0, 805.0]
+
+
+def test_what_is_no_number_is_left_out(tmp_path: Path) -> None:
+    record = make_record()
+    record["series"]["t_true_k"][1] = math.nan
+    record["series"]["power_w"][2] = math.inf
+    shown = read_run(put(tmp_path / "run.json", record))
+    assert shown is not None
+    assert shown["series"]["t_k"] == [700.0, None, 805.0]
+    assert shown["series"]["power_w"] == [10.0, 11.0, None]
+
+
+def test_a_column_that_nobody_filled_is_not_shown() -> None:
+    record = make_record()
+    record["series"]["t_predicted_k"] = [None, None, None]
+    assert "predicted_k" not in show_run(record)["series"]
+
+
+HOSTILE = {
+    "no columns": make_record(series={"power_w": [1.0]}),
+    "lengths": make_record(series=make_record()["series"] | {"x_mm": [0.0]}),
+    "empty": make_record(series={name: [] for name in make_record()["series"]}),
+    "words": make_record(series=make_record()["series"] | {"power_w": ["much", "more", "most"]}),
+    "place": make_record(series=make_record()["series"] | {"x_mm": [0.0, None, 0.2]}),
+    "nested": make_record(series=make_record()["series"] | {"power_w": [[1.0], [2.0], [3.0]]}),
+    "window": make_record(window_k=[800.0, 760.0]),
+    "no window": make_record(window_k=None),
+    "scores": make_record(n_over={"power_w": 1}),
+    "statuses": make_record(statuses=[1]),
+    "model": make_record(model=3),
+    "list": [{"power_w": 1}],
+    "number": 3,
+    "huge": make_record(delta_k=10**400),
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+def test_other_json_is_no_run(tmp_path: Path, content: object) -> None:
+    assert read_run(put(tmp_path / "run.json", content)) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"\xff\xfe", b'{"power_w": ', b'{"power_w": ' + b"[" * 100_000],
+    ids=["empty", "bytes", "cut", "deep"],
+)
+def test_other_bytes_are_no_run(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "run.json").write_bytes(text)
+    assert read_run(tmp_path / "run.json") is None
+
+
+def test_a_folder_is_searched_to_its_end_but_not_its_stores(tmp_path: Path) -> None:
+    for place in ("b.json", "cases/runs/1/result.json", "store/c.json", ".hidden/d.json", "notes.txt"):
+        put(tmp_path / place, make_record())
+    put(tmp_path / "store" / "zarr.json", {})
+    put(tmp_path / "cases" / "settings.json", {"power_w": 3})
+    assert list(Shelf(tmp_path).look()) == ["b.json", "cases/runs/1/result.json"]
+
+
+def test_only_what_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def note(file: Path) -> Shown | None:
+        read.append(file.name)
+        return read_run(file)
+
+    monkeypatch.setattr(shelf, "read_run", note)
+    here = Shelf(tmp_path)
+    put(tmp_path / "a.json", make_record())
+    put(tmp_path / "b.json", make_record())
+    here.look()
+    assert read == ["a.json", "b.json"]
+    put(tmp_path / "b.json", make_record(n_over=2))
+    os.utime(tmp_path / "b.json", (1, 1))
+    assert here.look()["b.json"]["n_over"] == 2
+    (tmp_path / "a.json").unlink()
+    assert list(here.look()) == ["b.json"]
+    assert read == ["a.json", "b.json", "b.json"]
+
+
+def test_the_list_goes_without_series(tmp_path: Path) -> None:
+    put(tmp_path / "a.json", make_record())
+    here = Shelf(tmp_path)
+    here.look()
+    (entry,) = here.list()
+    assert entry["id"] == "a.json"
+    assert "series" not in entry
