@@ -16,6 +16,7 @@ import pytest
 from cyclopts import App
 
 from laserloop import episode
+from laserloop.bench.threads import NAMES
 from laserloop.cli import app, main
 from laserloop.control.export.compiler import NoCompiler, find_compiler
 from laserloop.versions import find_versions
@@ -212,6 +213,8 @@ def test_the_demo_compares_three_controllers(
 def test_the_bench_prints_its_numbers_and_writes_them(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name in NAMES:
+        monkeypatch.setenv(name, "1")
     asked: dict[str, Any] = {}
 
     def measure(**options: Any) -> dict[str, Any]:
@@ -224,6 +227,15 @@ def test_the_bench_prints_its_numbers_and_writes_them(
     assert (asked["steps"], asked["reference_steps"]) == (9, 400)
     assert re.search(r"ratio_scipy +123\.4", capsys.readouterr().out)
     assert json.loads(Path("bench.json").read_text())["ratio_scipy"] == 123.4
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads as Linux does")
+def test_the_bench_of_the_plant_keeps_scipy_to_one_thread() -> None:
+    probe = "from laserloop.bench.threads import keep_to_one_thread; keep_to_one_thread(); "
+    probe += "import os, numpy, scipy.sparse.linalg; a = numpy.ones((400, 400)); a @ a; "
+    probe += "print(len(os.listdir('/proc/self/task')))"
+    clean = {name: value for name, value in os.environ.items() if name not in NAMES}
+    assert subprocess.check_output([sys.executable, "-c", probe], env=clean, text=True) == "1\n"
 
 
 def find_verbs(group: App = app, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

@@ -80,6 +80,9 @@ def bench_plant(
 
         laserloop bench plant --json out/bench_plant.json
     """
+    from laserloop.bench.threads import keep_to_one_thread
+
+    keep_to_one_thread()  # before NumPy is loaded
     from laserloop.bench.plant import run_plant_bench
     from laserloop.report.tables import tabulate_numbers
     from laserloop.report.terminal import show_progress
