@@ -48,7 +48,7 @@ def reproduce(
 
 
 def report(
-    directory: Annotated[Path, Parameter(help="Folder of laserloop reproduce.", metavar="DIR")],
+    directory: Annotated[Path, Parameter(name="DIR", help="Folder of laserloop reproduce.")],
     /,
 ) -> None:
     """Write the page and the tables of a reproduction again, from the results that are on disk.
