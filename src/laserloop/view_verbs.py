@@ -10,7 +10,7 @@ from laserloop.options import take_number
 
 def view(
     directory: Annotated[
-        Path, Parameter(name="DIR", help="Folder with runs: of reproduce, demo or control --json.")
+        Path, Parameter(name="DIR", help="Folder with runs: of control or simulate --json, demo, reproduce.")
     ],
     /,
     *,

@@ -2,7 +2,10 @@
 
 import json
 import re
+import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -44,10 +47,12 @@ def viewer(folder: Path) -> Iterator[Viewer]:
         thread.join()
 
 
-def ask(viewer: Viewer, place: str, *, method: str = "GET", host: str | None = None) -> tuple[int, bytes]:
+def ask(viewer: Viewer, place: str, *, method: str = "GET", **headers: str) -> tuple[int, bytes]:
     """Status and body of an answer."""
     connection = HTTPConnection(HOST, int(viewer.server_address[1]), timeout=20)
-    connection.request(method, place, headers={} if host is None else {"Host": host})
+    connection.request(
+        method, place, headers={name.replace("_", "-"): value for name, value in headers.items()}
+    )
     answer = connection.getresponse()
     found = answer.status, answer.read()
     connection.close()
@@ -58,8 +63,8 @@ def test_the_page_and_its_runs(viewer: Viewer, folder: Path) -> None:
     status, page = ask(viewer, "/")
     assert (status, page[:15]) == (200, b"<!DOCTYPE html>")
     told = json.loads(ask(viewer, "/runs")[1])
-    assert [run["id"] for run in told["runs"]] == ["Lauf Nr. 1 & §.json", "a.json"]
-    status, run = ask(viewer, "/runs/Lauf%20Nr.%201%20%26%20%C2%A7.json")
+    assert [run["file"] for run in told["runs"]] == ["Lauf Nr. 1 & §.json", "a.json"]
+    status, run = ask(viewer, f"/runs/{told['runs'][0]['id']}")
     assert (status, json.loads(run)["series"]["t_k"]) == (200, [780.0])
     (folder / "b.json").write_text(json.dumps(RECORD), encoding="utf-8")
     assert len(json.loads(ask(viewer, "/runs")[1])["runs"]) == 3
@@ -79,8 +84,37 @@ def test_it_only_reads(viewer: Viewer) -> None:
 
 def test_scripts_of_other_sites_are_refused(viewer: Viewer) -> None:
     port = viewer.server_address[1]
-    assert ask(viewer, "/runs", host=f"evil.example:{port}")[0] == 403
-    assert ask(viewer, "/runs", host=f"localhost:{port}")[0] == 200
+    assert ask(viewer, "/runs", Host=f"evil.example:{port}")[0] == 403
+    assert ask(viewer, "/runs", Host="localhost.evil.example")[0] == 403
+    for name in (f"localhost:{port}", "LOCALHOST", HOST, "localhost:80"):
+        assert ask(viewer, "/runs", Host=name)[0] == 200
+
+
+def test_who_knows_the_list_is_not_told_again(viewer: Viewer, folder: Path) -> None:
+    connection = HTTPConnection(HOST, int(viewer.server_address[1]), timeout=20)
+    connection.request("GET", "/runs")
+    answer = connection.getresponse()
+    tag = answer.headers["ETag"]
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert (len(answer.read()) > 0, ask(viewer, "/runs", If_None_Match=tag)) == (True, (304, b""))
+    (folder / "a.json").unlink()
+    assert ask(viewer, "/runs", If_None_Match=tag)[0] == 200
+    connection.close()
+
+
+def test_odd_questions_get_an_answer_and_no_traceback(
+    viewer: Viewer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert ask(viewer, "/", method="HEAD") == (200, b"")
+    here = (HOST, int(viewer.server_address[1]))
+    with socket.create_connection(here) as odd:
+        odd.sendall(b"GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert odd.recv(12) == b"HTTP/1.1 400"
+    with socket.create_connection(here) as rude:
+        rude.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # hang up at once
+        rude.sendall(b"GET /runs HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert ask(viewer, "/runs")[0] == 200
+    assert capfd.readouterr().err == ""
 
 
 def test_it_listens_on_this_machine_only(viewer: Viewer) -> None:
@@ -91,6 +125,31 @@ def test_the_page_works_offline() -> None:
     page = files("laserloop.viewer").joinpath("page.html").read_text(encoding="utf-8")
     assert not re.search(r"https?://|//cdn|@import", page)
     assert "innerHTML" not in page  # names of files and labels are text, whatever they say
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+def test_a_browser_shows_every_kind_of_run(
+    viewer: Viewer, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    moving = {"t_s": [1e-4, 2e-4], "x_mm": [0.0, 0.1], "y_mm": [0.0, 0.0], "power_w": [10.0, 11.0]}
+    other = RECORD | {"controller": "constant", "window_k": [860.0, 900.0], "n_over": 1, "overshoot_k": 5.5}
+    other |= {"series": moving | {"t_true_k": [None, 905.5], "t_predicted_k": [880.0, None]}}
+    (folder / "a.json").write_text(json.dumps(other), encoding="utf-8")
+    (folder / "open.json").write_text(json.dumps(moving | {"t_max_k": [500.0, 600.0]}), encoding="utf-8")
+    told = json.loads(ask(viewer, "/runs")[1])["runs"]
+    for shown, said in (
+        (told, ["780.0 K", "905.5 K", "600.0 K", "0.20 ms, tick 2 of 2"]),
+        (told[1:2], ["905.5 K", "1 tick above, by up to 5.5 K"]),
+        ([], ["780.0 K"]),  # what it proposes
+    ):
+        home = tmp_path_factory.mktemp("browser")
+        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={home}"]
+        address = f"{viewer.address}#{','.join(run['id'] for run in shown)}"
+        more = ["--virtual-time-budget=2000", "--dump-dom", address]
+        page = subprocess.check_output([*command, *more], stderr=subprocess.DEVNULL, text=True, timeout=120)
+        assert "failed" not in page.partition("<script>")[0], page
+        for words in said:
+            assert words in page
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,9 @@ HOSTILE = {
     "place": make_record(series=make_record()["series"] | {"x_mm": [0.0, None, 0.2]}),
     "nested": make_record(series=make_record()["series"] | {"power_w": [[1.0], [2.0], [3.0]]}),
     "window": make_record(window_k=[800.0, 760.0]),
+    "boundless": make_record(window_k=[0.0, math.inf]),
+    "before the start": make_record(settled_from=-1),
+    "never settled": make_record(settled_from=None),
     "no window": make_record(window_k=None),
     "scores": make_record(n_over={"power_w": 1}),
     "statuses": make_record(statuses=[1]),
@@ -106,11 +110,51 @@ def test_other_bytes_are_no_run(tmp_path: Path, text: bytes) -> None:
 
 
 def test_a_folder_is_searched_to_its_end_but_not_its_stores(tmp_path: Path) -> None:
-    for place in ("b.json", "cases/runs/1/result.json", "store/c.json", ".hidden/d.json", "notes.txt"):
+    for place in (
+        "b.json",
+        "cases/runs/1/result.json",
+        "store/c.json",
+        ".hidden/d.json",
+        "notes.txt",
+        ".e.json",
+    ):
         put(tmp_path / place, make_record())
     put(tmp_path / "store" / "zarr.json", {})
     put(tmp_path / "cases" / "settings.json", {"power_w": 3})
-    assert list(Shelf(tmp_path).look()) == ["b.json", "cases/runs/1/result.json"]
+    assert find_files(Shelf(tmp_path)) == ["b.json", "cases/runs/1/result.json"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of another kind")
+def test_links_are_followed_once_and_pipes_are_left_alone(tmp_path: Path) -> None:
+    put(tmp_path / "elsewhere" / "a.json", make_record())
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "back").symlink_to(here)
+    (here / "link").symlink_to(tmp_path / "elsewhere")
+    os.mkfifo(here / "pipe.json")
+    assert find_files(Shelf(here)) == ["link/a.json"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are Unicode")
+def test_any_name_of_a_file_fits_into_an_address(tmp_path: Path) -> None:
+    for name in (b"L\xe4uf.json", "Lauf Nr. 1 | §.json".encode()):
+        Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_text(json.dumps(make_record()))
+    here = Shelf(tmp_path)
+    assert {len(name) for name in here.look()} == {12}
+    assert json.dumps(here.list(), ensure_ascii=False).encode()
+    assert {entry["file"] for entry in here.list()} == {"L\ufffduf.json", "Lauf Nr. 1 | §.json"}
+
+
+def test_what_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = put(tmp_path / "a.json", make_record())
+    assert read_run(file) is not None
+    monkeypatch.setattr(shelf, "LARGEST", file.stat().st_size - 1)
+    assert read_run(file) is None
+
+
+def find_files(here: Shelf) -> list[str]:
+    """The files of all runs."""
+    return [shown["file"] for shown in here.look().values()]
 
 
 def test_only_what_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,9 +172,11 @@ def test_only_what_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert read == ["a.json", "b.json"]
     put(tmp_path / "b.json", make_record(n_over=2))
     os.utime(tmp_path / "b.json", (1, 1))
-    assert here.look()["b.json"]["n_over"] == 2
+    stamp = here.list()[1]["stamp"]
+    assert [shown["n_over"] for shown in here.look().values()] == [1, 2]
+    assert here.list()[1]["stamp"] != stamp  # so that the page asks again
     (tmp_path / "a.json").unlink()
-    assert list(here.look()) == ["b.json"]
+    assert find_files(here) == ["b.json"]
     assert read == ["a.json", "b.json", "b.json"]
 
 
@@ -139,5 +185,5 @@ def test_the_list_goes_without_series(tmp_path: Path) -> None:
     here = Shelf(tmp_path)
     here.look()
     (entry,) = here.list()
-    assert entry["id"] == "a.json"
+    assert here.runs[entry["id"]]["file"] == entry["file"] == "a.json"
     assert "series" not in entry

@@ -1,6 +1,8 @@
 """The server: one page and the runs behind it, for browsers on this machine only. It never writes."""
 
+import hashlib
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -27,6 +29,11 @@ class Viewer(ThreadingHTTPServer):
         self.page = files("laserloop.viewer").joinpath("page.html").read_bytes()
         super().__init__((HOST, port), Answer)
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that hung up is nobody's trouble."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
     @property
     def address(self) -> str:
         """What to type into a browser."""
@@ -42,11 +49,14 @@ class Answer(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:  # the base class's name
         """Answer one question."""
-        place = unquote(urlsplit(self.path).path)
-        if (self.headers.get("Host") or "").rpartition(":")[0] not in NAMES:
-            self._send(
-                HTTPStatus.FORBIDDEN, "text/plain", b"open this page as " + self.server.address.encode()
-            )
+        try:
+            place = unquote(urlsplit(self.path).path)
+            host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
+        except ValueError:
+            self._send(HTTPStatus.BAD_REQUEST, "text/plain", b"no such address")
+            return
+        if host not in NAMES:
+            self._send(HTTPStatus.FORBIDDEN, "text/plain", f"open {self.server.address}".encode())
         elif place == "/":
             self._send(HTTPStatus.OK, "text/html; charset=utf-8", self.server.page)
         elif place == "/runs":
@@ -59,16 +69,27 @@ class Answer(BaseHTTPRequestHandler):
         else:
             self._send(HTTPStatus.NOT_FOUND, "text/plain", b"no such run")
 
-    def _tell(self, content: object) -> None:
-        self._send(HTTPStatus.OK, "application/json", json.dumps(content, allow_nan=False).encode())
+    do_HEAD = do_GET  # noqa: N815, the base class's name
 
-    def _send(self, status: HTTPStatus, kind: str, body: bytes) -> None:
+    def _tell(self, content: object) -> None:
+        """JSON, and nothing at all to who has just this already."""
+        body = json.dumps(content, allow_nan=False).encode()
+        tag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
+        if self.headers.get("If-None-Match") == tag:
+            self._send(HTTPStatus.NOT_MODIFIED, "application/json", b"", tag)
+        else:
+            self._send(HTTPStatus.OK, "application/json", body, tag)
+
+    def _send(self, status: HTTPStatus, kind: str, body: bytes, tag: str | None = None) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")
+        if tag is not None:
+            self.send_header("ETag", tag)
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the base class's name
         """Say nothing: every question of the page would be a line."""
@@ -88,6 +109,6 @@ def open_viewer(root: Path, port: int) -> Iterator[Viewer]:
     with viewer:
         if not viewer.shelf.look():
             raise BadInput(
-                f"DIR must hold runs of laserloop control --json, demo or reproduce, but {root} holds none"
+                f"DIR must hold runs of control or simulate --json, demo or reproduce, but {root} holds none"
             )
         yield viewer

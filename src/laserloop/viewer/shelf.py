@@ -1,8 +1,10 @@
 """The shelf: which files of a folder are runs, and what the page is told about each."""
 
+import hashlib
 import json
 import math
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,24 +32,29 @@ class Shelf:
     """The runs below a folder; looked at again, it reads only what has changed."""
 
     root: Path
-    runs: dict[str, Shown] = field(default_factory=dict)  # by their paths below the root
-    _known: dict[str, tuple[tuple[int, int], Shown | None]] = field(default_factory=dict)
+    runs: dict[str, Shown] = field(default_factory=dict)  # by names that fit into an address
+    _known: dict[Path, tuple[str, Shown | None]] = field(default_factory=dict)
 
     def look(self) -> dict[str, Shown]:
-        """Every run that is there now, in the order of their paths."""
-        known = {}
+        """Every run that is there now, in the order of their files."""
+        known, runs = {}, {}
         for file in _walk(self.root):
-            name = file.relative_to(self.root).as_posix()
             try:
                 state = file.stat()
             except OSError:  # gone meanwhile
                 continue
-            stamp = (state.st_mtime_ns, state.st_size)
-            before = self._known.get(name)
-            known[name] = before if before is not None and before[0] == stamp else (stamp, read_run(file))
-        self._known = known
-        self.runs = {name: shown for name, (_, shown) in sorted(known.items()) if shown is not None}
-        return self.runs
+            if not stat.S_ISREG(state.st_mode):  # a pipe would keep us waiting
+                continue
+            stamp = f"{state.st_mtime_ns:x}-{state.st_size:x}"
+            before = self._known.get(file)
+            known[file] = before if before is not None and before[0] == stamp else (stamp, read_run(file))
+            shown = known[file][1]
+            if shown is not None:
+                place = os.fsencode(file.relative_to(self.root))
+                name = hashlib.sha256(place).hexdigest()[:12]
+                runs[name] = {"file": place.decode(errors="replace"), "stamp": stamp} | shown
+        self._known, self.runs = known, runs
+        return runs
 
     def list(self) -> list[Shown]:
         """All runs without their series."""
@@ -89,21 +96,24 @@ def show_run(record: Mapping[str, Any]) -> Shown:
     if closed:
         shown |= dict(zip(SCORES, _numbers(record[name] for name in SCORES), strict=True))
         shown |= {"name": name_runs([record])[0], "model": name_model(record)}
-        shown |= {"window_k": [float(bound) for bound in record["window_k"]]}
+        shown |= {"window_k": _numbers(record["window_k"])}
         shown |= {"ending": _word(record["ending"]), "troubles": find_troubles(record)}
         low, high = shown["window_k"]
-        if not low < high:
-            raise ValueError("a window has a bottom and a top")
+        if not low < high or not shown["settled_from"] >= 0:
+            raise ValueError("a window has a bottom and a top, and ticks are counted from 0")
     else:
         shown |= {"name": "given power", "model": "", "window_k": None, "settled_from": 0}
     return shown | {"series": series}
 
 
 def _walk(root: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(root):
-        if any(store in files for store in STORES):
+    seen = set()
+    for place, folders, files in os.walk(root, followlinks=True):
+        here = os.path.realpath(place)
+        if here in seen or any(store in files for store in STORES):  # a link may lead back
             folders.clear()
             continue
+        seen.add(here)
         folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
         for file in sorted(files):
             if file.endswith(".json") and not file.startswith("."):
