@@ -49,7 +49,7 @@ def test_a_run_has_all_that_was_promised(tmp_path: Path) -> None:
 
 def test_without_the_option_the_margin_is_the_models_own(tmp_path: Path) -> None:
     assert close(tmp_path, "spiral", "--controller", "ipopt", "--ticks", "1")["delta_k"] == pytest.approx(
-        12.956, abs=1e-3
+        13.323, abs=1e-3
     )
     options = ("spiral", "--controller", "ipopt", "--ticks", "1", "--delta-k", "0")
     assert close(tmp_path, *options)["delta_k"] == 0.0

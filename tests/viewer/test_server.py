@@ -165,10 +165,15 @@ def test_a_port_in_use_is_refused(viewer: Viewer, folder: Path, capsys: pytest.C
 
 
 def test_ctrl_c_ends_it_in_peace(folder: Path) -> None:
-    command = [sys.executable, "-m", "laserloop", "view", str(folder), "--port", "0"]
+    code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "  # of a terminal
+    code += "from laserloop.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "view", str(folder), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert re.match(r"2 runs of .*http://127\.0\.0\.1:\d+/", process.stdout.readline())
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        try:
+            assert process.stdout is not None
+            assert re.match(r"2 runs of .*http://127\.0\.0\.1:\d+/", process.stdout.readline())
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert (process.returncode, out, err) == (0, "Done.\n", "")
