@@ -26,6 +26,7 @@ STEPS = {
     "folded": "extended",
     "plain": "sherman-morrison",
 }  # the same steps, a quarter faster; IPOPT's own way
+MOST_ITERATIONS = 500  # the paper's cap
 ROUNDING = 1e-3  # K, by which a plan may miss the ceiling and still keep it; IPOPT's own rule is 1e-4
 CONVERGED = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 
@@ -55,7 +56,7 @@ class IpoptSolver:
         *,
         graph: str = "folded",  # or "plain", the paper's: all of the network inside
         tolerance: float = 1e-8,  # smaller is closer to the optimum, for more iterations
-        max_iterations: int = 500,
+        max_iterations: int = MOST_ITERATIONS,
         exact_hessian: bool = False,  # instead of L-BFGS
         smoothing: float = SMOOTHING,
         reach: float = np.inf,  # W; moves stay this near to the start: what is the best plan around it?

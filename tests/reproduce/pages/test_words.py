@@ -62,3 +62,18 @@ def test_an_lstm_that_had_stopped_learning_is_no_excuse(found: Found) -> None:
     assert "best epoch was 199 of 200" in explain(sentence, gather(found))
     found["trainings"]["corner-lstm"]["metrics"]["best_epoch"] = 100
     assert explain(sentence, gather(found)) == "not explained by anything measured here."
+
+
+def test_a_search_that_was_capped_is_told_with_its_tick(found: Found) -> None:
+    sentence = "the solver converges at every step of all closed loops"
+    assert explain(sentence, gather(found)) == "not explained by anything measured here."
+    loop = found["closed_loop"]["table_2"][1]
+    ticks = loop["ticks"]
+    loop["statuses"] = {"solved": ticks - 1, "iteration cap reached: best plan so far applied": 1}
+    loop["series"]["iterations"] = [500, *[15] * (ticks - 1)]
+    told = explain(sentence, gather(found))
+    assert f"cap of 500 iterations: tick 1 of {loop['label']}, {loop['path']}, while the plate was" in told
+    loop["series"]["iterations"] = [*[15] * (ticks - 1), 500]
+    assert explain(sentence, gather(found)).endswith(f"tick {ticks} of {loop['label']}, {loop['path']}.")
+    loop["statuses"] = {"solved": ticks - 1, "no prediction": 1}
+    assert explain(sentence, gather(found)) == "not explained by anything measured here."

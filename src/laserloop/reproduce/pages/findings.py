@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 
+from laserloop.control.action import Status
+from laserloop.control.ipopt import MOST_ITERATIONS
 from laserloop.report.paper_blocks import Block, Heading, Prose, Table
-from laserloop.reproduce.pages.pick import BASE, read_rows
+from laserloop.reproduce.pages.pick import BASE, read_loops, read_rows
 from laserloop.reproduce.pages.results import Results
 from laserloop.reproduce.pages.verdict import Verdict
 from laserloop.study.ablation_claims import judge_claims
@@ -154,8 +156,29 @@ def _tell_scales(results: Results) -> str:
     )
 
 
+def _tell_cap(results: Results) -> str:
+    """Where the iteration cap ended a search; nothing if any other status did."""
+    loops = [*read_loops(results), *read_rows(results, "table_3"), *read_rows(results, "seeds")]
+    places, heating = [], True
+    for loop in loops:
+        unsolved = {status: n for status, n in loop["statuses"].items() if status != Status.SOLVED}
+        if not unsolved or not str(loop["controller"]).startswith("ipopt"):
+            continue
+        counts = loop["series"].get("iterations", [])
+        capped = [k for k, count in enumerate(counts) if count >= MOST_ITERATIONS]
+        if set(unsolved) != {Status.STOPPED} or unsolved[Status.STOPPED] != len(capped):
+            return ""
+        places += [f"tick {k + 1} of {loop['label']}, {loop['path']}" for k in capped]
+        heating = heating and max(capped) < loop["settled_from"]
+    if not places:
+        return ""
+    when = ", while the plate was heating up and no score counted" if heating else ""
+    return f"IPOPT came to the paper's cap of {MOST_ITERATIONS} iterations: {', '.join(places)}{when}."
+
+
 REASONS: dict[str, Callable[[Results], str]] = {  # words of a sentence → what was measured about it
     "easier than hf-random": _tell_excitation,
+    "solver converges": _tell_cap,
     "of noise": _tell_noise,
     "LSTM matches": _tell_lstm,
     "residual in every row": _tell_grid,
