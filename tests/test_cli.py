@@ -199,7 +199,7 @@ def test_the_demo_compares_three_controllers(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("laserloop.control_verbs.DEFAULT_TICKS", 60)  # past the first sharp turn
     monkeypatch.setenv("COLUMNS", "60")  # of a pipe, where a table stays whole
-    assert main(["demo", "--out", "out/demo"]) == 0
+    assert main(["demo", "--out", "out/demo", "--json", "demo.json"]) == 0
     out = capsys.readouterr().out
     for word in ("MPC", "PI", "constant power", "800 K"):
         assert word in out
@@ -207,6 +207,9 @@ def test_the_demo_compares_three_controllers(
     assert out.endswith("Report: out/demo/index.html\n")
     runs = [json.loads((tmp_path / f"out/demo/run-{n}.json").read_text()) for n in (1, 2, 3)]
     assert [run["n_over"] > 0 for run in runs] == [False, True, True]
+    told = json.loads(Path("demo.json").read_text())
+    assert (told["page"], told["runs"]) == ("out/demo/index.html", runs)
+    assert told["conclusion"] in out
     assert "<svg" in (tmp_path / "out/demo/index.html").read_text()
 
 

@@ -21,7 +21,7 @@ from laserloop.bad_input import BadInput
 from laserloop.control_verbs import bench_mpc, calibrate, close_loop, control, export
 from laserloop.learning_verbs import bench_train, ensemble, evaluate, train
 from laserloop.options import take_file
-from laserloop.output import check_output, writing
+from laserloop.output import STDOUT, Json, check_output, publish, writing
 from laserloop.plant_verbs import bench_plant, simulate
 from laserloop.reproduce_verbs import report, reproduce
 from laserloop.versions import describe_versions
@@ -114,6 +114,7 @@ def demo(
     out: Annotated[Path, take_file("Folder for the page, its figures and the data.", metavar="DIR")] = Path(
         "laserloop-demo"
     ),
+    json_file: Json = None,
 ) -> None:
     """Keep the peak temperature in its window on a path with sharp turns: three controllers, one page.
 
@@ -130,12 +131,16 @@ def demo(
     from laserloop.report.terminal import show
 
     check_output("--out", out / "index.html")
+    check_output("--json", json_file)
     records = [close_loop(DEMO_PATH, controller) for controller in DEMO_CONTROLLERS]
     with writing("--out"):
         page = save_comparison(out, records, command="laserloop demo")
-    show(tabulate_runs(records))
-    show(conclude(records))
-    show(f"\nReport: {page}")
+    sentence = conclude(records)
+    found = {"page": str(page), "conclusion": sentence, "runs": records}
+    publish(found, json_file, tabulate_runs(records))
+    if json_file != STDOUT:
+        show(sentence)
+        show(f"\nReport: {page}")
 
 
 @app.command

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from laserloop.options import take_file, take_number
-from laserloop.output import writing
+from laserloop.output import STDOUT, Json, check_output, publish, writing
 
 
 def reproduce(
@@ -23,6 +23,7 @@ def reproduce(
     scheduler: Annotated[
         str | None, Parameter(help="Address of a dask scheduler to use instead, such as tcp://host:8786.")
     ] = None,
+    json_file: Json = None,
 ) -> None:
     """Run the whole paper from nothing: plant, ensembles, trainings, tables, closed loops, timing, report.
 
@@ -34,32 +35,47 @@ def reproduce(
         laserloop reproduce --quick --out out/quick
         laserloop reproduce --workers 8 --out out/paper
     """
-    from laserloop.report.terminal import show
     from laserloop.reproduce.board import Board
     from laserloop.reproduce.run import reproduce as run
     from laserloop.reproduce.size import FULL, QUICK
     from laserloop.reproduce.stages import STAGES
 
+    check_output("--json", json_file)
     titles = {stage.name: stage.title for stage in STAGES} | {"report": "Write the report"}
     size = QUICK if quick else FULL
     with writing("--out"):
-        page = run(out, size, Board(size.name, titles), workers=workers, scheduler=scheduler)
-    show(f"Report: {page}")
+        run(out, size, Board(size.name, titles), workers=workers, scheduler=scheduler)
+    _conclude(out, json_file)
 
 
 def report(
     directory: Annotated[Path, Parameter(name="DIR", help="Folder of laserloop reproduce.")],
     /,
+    *,
+    json_file: Json = None,
 ) -> None:
     """Write the page and the tables of a reproduction again, from the results that are on disk.
 
     For example:
 
         laserloop report out/paper
+        laserloop report out/paper --json claims.json
     """
-    from laserloop.report.terminal import show
     from laserloop.reproduce.pages import write_report
 
+    check_output("--json", json_file)
     with writing("DIR"):
-        page = write_report(directory)
-    show(f"Report: {page}")
+        write_report(directory)
+    _conclude(directory, json_file)
+
+
+def _conclude(directory: Path, json_file: Path | None) -> None:
+    """What became of the paper's claims, and the path of the page."""
+    from laserloop.report.tables import tabulate_verdicts
+    from laserloop.report.terminal import show
+    from laserloop.reproduce.pages.summary import summarise
+
+    found = summarise(directory)
+    publish(found, json_file, tabulate_verdicts(found["claims"], found["note"]))
+    if json_file != STDOUT:
+        show(f"Report: {found['page']}")

@@ -54,6 +54,16 @@ def tabulate_plants(episodes: Sequence[Episode]) -> Table:
     return table
 
 
+def tabulate_verdicts(claims: Sequence[Mapping[str, Any]], note: str) -> Table:
+    """The paper's claims, and what became of each."""
+    table = Table(box=SIMPLE_HEAD, caption=Text(note) if note else None, caption_justify="left")
+    for heading in ("claim", "verdict", "ours (the paper's)"):
+        table.add_column(heading)
+    for claim in claims:
+        table.add_row(*(Text(claim[name]) for name in ("key", "verdict", "figures")))
+    return table
+
+
 def tabulate_numbers(numbers: Mapping[str, Any]) -> Table:
     """The plain numbers and words of a result."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
