@@ -210,6 +210,8 @@ def test_the_demo_compares_three_controllers(
     told = json.loads(Path("demo.json").read_text())
     assert (told["page"], told["runs"]) == ("out/demo/index.html", runs)
     assert told["conclusion"] in out
+    assert main(["demo", "--out", "out/demo", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["page"] == told["page"]  # and nothing else
     assert "<svg" in (tmp_path / "out/demo/index.html").read_text()
 
 

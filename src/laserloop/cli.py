@@ -21,7 +21,7 @@ from laserloop.bad_input import BadInput
 from laserloop.control_verbs import bench_mpc, calibrate, close_loop, control, export
 from laserloop.learning_verbs import bench_train, ensemble, evaluate, train
 from laserloop.options import take_file
-from laserloop.output import STDOUT, Json, check_output, publish, writing
+from laserloop.output import Json, check_output, publish, writing
 from laserloop.plant_verbs import bench_plant, simulate
 from laserloop.reproduce_verbs import report, reproduce
 from laserloop.versions import describe_versions
@@ -128,7 +128,6 @@ def demo(
     from laserloop.report.folder import save_comparison
     from laserloop.report.run_story import conclude
     from laserloop.report.run_tables import tabulate_runs
-    from laserloop.report.terminal import show
 
     check_output("--out", out / "index.html")
     check_output("--json", json_file)
@@ -137,10 +136,7 @@ def demo(
         page = save_comparison(out, records, command="laserloop demo")
     sentence = conclude(records)
     found = {"page": str(page), "conclusion": sentence, "runs": records}
-    publish(found, json_file, tabulate_runs(records))
-    if json_file != STDOUT:
-        show(sentence)
-        show(f"\nReport: {page}")
+    publish(found, json_file, tabulate_runs(records), sentence, f"\nReport: {page}")
 
 
 @app.command

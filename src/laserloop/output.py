@@ -23,8 +23,8 @@ Json = Annotated[
 ]
 
 
-def publish(numbers: Mapping[str, Any], json_file: Path | None, table: "Table") -> None:
-    """The table for people and the numbers for machines; on standard output only one of them."""
+def publish(numbers: Mapping[str, Any], json_file: Path | None, table: "Table", *sentences: str) -> None:
+    """Table and sentences for people, the numbers for machines; on standard output only one of them."""
     from laserloop.report.save import dump, save
     from laserloop.report.terminal import show
 
@@ -35,6 +35,8 @@ def publish(numbers: Mapping[str, Any], json_file: Path | None, table: "Table") 
     if json_file is not None:
         with writing("--json"):
             save(json_file, dump(numbers))
+    for sentence in sentences:
+        show(sentence)
 
 
 def check_output(option: str, file: Path | None) -> None:

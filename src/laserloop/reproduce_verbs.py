@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from laserloop.options import take_file, take_number
-from laserloop.output import STDOUT, Json, check_output, publish, writing
+from laserloop.output import Json, check_output, publish, writing
 
 
 def reproduce(
@@ -72,10 +72,8 @@ def report(
 def _conclude(directory: Path, json_file: Path | None) -> None:
     """What became of the paper's claims, and the path of the page."""
     from laserloop.report.tables import tabulate_verdicts
-    from laserloop.report.terminal import show
     from laserloop.reproduce.pages.summary import summarise
 
     found = summarise(directory)
-    publish(found, json_file, tabulate_verdicts(found["claims"], found["note"]))
-    if json_file != STDOUT:
-        show(f"Report: {found['page']}")
+    verdicts = tabulate_verdicts(found["claims"], found["note"])
+    publish(found, json_file, verdicts, f"Report: {found['page']}")

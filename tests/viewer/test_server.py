@@ -66,6 +66,7 @@ def test_the_page_and_its_runs(viewer: Viewer, folder: Path) -> None:
     assert [run["file"] for run in told["runs"]] == ["Lauf Nr. 1 & §.json", "a.json"]
     status, run = ask(viewer, f"/runs/{told['runs'][0]['id']}")
     assert (status, json.loads(run)["series"]["t_k"]) == (200, [780.0])
+    assert ask(viewer, f"/{told['runs'][0]['id']}")[0] == 404
     (folder / "b.json").write_text(json.dumps(RECORD), encoding="utf-8")
     assert len(json.loads(ask(viewer, "/runs")[1])["runs"]) == 3
 
@@ -105,8 +106,13 @@ def test_who_knows_the_list_is_not_told_again(viewer: Viewer, folder: Path) -> N
 def test_odd_questions_get_an_answer_and_no_traceback(
     viewer: Viewer, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert ask(viewer, "/", method="HEAD") == (200, b"")
     here = (HOST, int(viewer.server_address[1]))
+    with socket.create_connection(here) as brief:
+        brief.sendall(b"HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        with brief.makefile("rb") as answer:
+            told = answer.read()
+    assert told.startswith(b"HTTP/1.1 200")
+    assert told.endswith(b"\r\n\r\n")  # no body
     with socket.create_connection(here) as odd:
         odd.sendall(b"GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert odd.recv(12) == b"HTTP/1.1 400"

@@ -64,7 +64,7 @@ class Answer(BaseHTTPRequestHandler):
                 self.server.shelf.look()
                 found = self.server.shelf.list()
             self._tell({"folder": str(self.server.shelf.root), "runs": found})
-        elif (run := self.server.shelf.runs.get(place.removeprefix("/runs/"))) is not None:
+        elif place.startswith("/runs/") and (run := self.server.shelf.runs.get(place[6:])) is not None:
             self._tell(run)
         else:
             self._send(HTTPStatus.NOT_FOUND, "text/plain", b"no such run")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from laserloop.reproduce.pages.claims_loop import judge_c4, judge_c5, judge_finding
-from laserloop.reproduce.pages.pick import BASE, CORNER, find, find_offline, read_loops, read_rows
+from laserloop.reproduce.pages.pick import BASE, CORNER, find, find_offline, read_asked, read_loops
 from laserloop.reproduce.pages.results import Record, Results
 from laserloop.reproduce.pages.verdict import NotThere, Verdict, need
 from laserloop.study.ablation_claims import judge_both, judge_one_shot, judge_ss_ar, judge_trunk, place
@@ -112,8 +112,7 @@ def judge_c2(results: Results) -> tuple[str, Sequence[Claim]]:
 def judge_c3(results: Results) -> tuple[str, Sequence[Claim]]:
     """The program is always solved, its slopes point the right way, and it keeps the bound where it "
     "learned."""
-    loops = [*read_loops(results), *read_rows(results, "table_3"), *read_rows(results, "seeds")]
-    asked = [r for r in loops if str(r["controller"]).startswith("ipopt")]
+    asked = read_asked(results)
     gradient: dict[str, Record] = need(results.closed_loop)["gradient"]
     if not asked or not gradient:
         raise NotThere

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from laserloop.control.action import Status
 from laserloop.control.ipopt import MOST_ITERATIONS
 from laserloop.report.paper_blocks import Block, Heading, Prose, Table
-from laserloop.reproduce.pages.pick import BASE, read_loops, read_rows
+from laserloop.reproduce.pages.pick import BASE, read_asked, read_rows
 from laserloop.reproduce.pages.results import Results
 from laserloop.reproduce.pages.verdict import Verdict
 from laserloop.study.ablation_claims import judge_claims
@@ -158,11 +158,10 @@ def _tell_scales(results: Results) -> str:
 
 def _tell_cap(results: Results) -> str:
     """Where the iteration cap ended a search; nothing if any other status did."""
-    loops = [*read_loops(results), *read_rows(results, "table_3"), *read_rows(results, "seeds")]
     places, heating = [], True
-    for loop in loops:
+    for loop in read_asked(results):
         unsolved = {status: n for status, n in loop["statuses"].items() if status != Status.SOLVED}
-        if not unsolved or not str(loop["controller"]).startswith("ipopt"):
+        if not unsolved:
             continue
         counts = loop["series"].get("iterations", [])
         capped = [k for k, count in enumerate(counts) if count >= MOST_ITERATIONS]

@@ -1,7 +1,7 @@
 """Parts of the page about closed loops that follow Table 2."""
 
 from laserloop.report.paper_blocks import Block, Bullets, Cell, Measure, Prose, Table
-from laserloop.reproduce.pages.pick import BASE, find, read_loops, read_rows
+from laserloop.reproduce.pages.pick import BASE, find, read_asked, read_loops, read_rows
 from laserloop.reproduce.pages.results import Record, Results
 from laserloop.reproduce.pages.size import NOT_RUN
 from laserloop.reproduce.pages.tables import tabulate_loops
@@ -113,8 +113,7 @@ def write_seeds(results: Results) -> list[Block]:
 
 def count_statuses(results: Results) -> list[Block]:
     """Whether every tick of every run was solved."""
-    everything = [*read_loops(results), *read_rows(results, "table_3"), *read_rows(results, "seeds")]
-    asked = [r for r in everything if str(r["controller"]).startswith("ipopt")]
+    asked = read_asked(results)
     others = [r for r in asked if set(r["statuses"]) != {"solved"} or r["ending"] != COMPLETED]
     ticks = sum(r["ticks"] for r in asked)
     told = f"{len(asked)} runs, {ticks} ticks; runs with another status than solved: {len(others)}."

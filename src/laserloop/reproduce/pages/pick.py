@@ -26,6 +26,12 @@ def read_others(results: Results) -> list[Record]:
     return [*beside, *_list(results, "others")]
 
 
+def read_asked(results: Results) -> list[Record]:
+    """Every loop of the paper's tables and of the seeds that IPOPT decided."""
+    loops = [*read_loops(results), *_list(results, "table_3"), *_list(results, "seeds")]
+    return [r for r in loops if str(r["controller"]).startswith("ipopt")]
+
+
 def read_rows(results: Results, name: str) -> list[Record]:
     """A list of closed-loop records by its name."""
     return _list(results, name)
