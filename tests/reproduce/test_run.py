@@ -208,7 +208,7 @@ def test_what_an_earlier_session_did_says_nothing_about_the_speed_of_this_one(
     clock = chain([0.0], repeat(100.0))
     with Board("full", {"trainings": "Trainings"}) as board:
         monkeypatch.setattr("laserloop.reproduce.board.time.monotonic", lambda: next(clock))
-        board.begin("trainings", "Trainings", 21, 2, share=0.5)
+        board.begin("trainings", "Trainings", 4, 2, share=0.5)
         board.step("trainings")  # a small one: its count weighs nothing
         board.see("trainings", 0.6)
         assert board.left() == pytest.approx(400.0)  # a tenth took 100 s, four tenths are left
