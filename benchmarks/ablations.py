@@ -4,7 +4,7 @@
     python benchmarks/ablations.py --models DIR --train --ensembles DIR   # hours: trains what is missing first
 
 Writes docs/results/ablations.{md,json,png} and ablations_steps.png. DIR of --models has a folder for each recipe
-of laserloop.study.recipes; DIR of --ensembles the stores base-fixed, corner-fixed, base-random and corner-random.
+of laserloop.papers.halilovic.study.recipes; DIR of --ensembles the stores base-fixed, corner-fixed, base-random and corner-random.
 Trajectories and scores are kept under out/offline and found again.
 """
 
@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from laserloop.bench.plant import one_core
-from laserloop.dataset.windows import cut_episode
-from laserloop.excitation import Excitation
-from laserloop.report.ablations import draw_ablations, draw_error_growth
-from laserloop.report.save import save, save_figure
-from laserloop.study import Trajectories
-from laserloop.study.ablation_claims import judge_claims, judge_latency
-from laserloop.study.ablation_points import (
+from laserloop.data.excitation import Excitation
+from laserloop.data.windows import cut_episode
+from laserloop.evaluation import Trajectories
+from laserloop.evaluation.latency import measure_latency
+from laserloop.papers.halilovic.report.ablations import draw_ablations, draw_error_growth
+from laserloop.papers.halilovic.study.ablation_claims import judge_claims, judge_latency
+from laserloop.papers.halilovic.study.ablation_points import (
     DEPLOYED,
     NOISY,
     SHIPPED,
@@ -31,7 +31,7 @@ from laserloop.study.ablation_points import (
     measure_scales,
     place_points,
 )
-from laserloop.study.ablation_tables import (
+from laserloop.papers.halilovic.study.ablation_tables import (
     describe_missing,
     describe_schedule,
     format_beside,
@@ -42,12 +42,12 @@ from laserloop.study.ablation_tables import (
     format_steps,
     format_trainings,
 )
-from laserloop.study.ablations import Row, run_ablations
-from laserloop.study.claim import Claim, format_claims
-from laserloop.study.latency import measure_latency
-from laserloop.study.published import ONE_SHOT_STEPS, SS_AR_STEPS
-from laserloop.study.recipes import RECIPES, SEEDS, SHORT, find_models, train_recipes
-from laserloop.surrogates import Model, find_model, shipped_models
+from laserloop.papers.halilovic.study.ablations import Row, run_ablations
+from laserloop.papers.halilovic.study.claim import Claim, format_claims
+from laserloop.papers.halilovic.study.published import ONE_SHOT_STEPS, SS_AR_STEPS
+from laserloop.papers.halilovic.study.recipes import RECIPES, SEEDS, SHORT, find_models, train_recipes
+from laserloop.predict.networks import Model, find_model, shipped_models
+from laserloop.report.save import save, save_figure
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"

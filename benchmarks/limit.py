@@ -22,8 +22,8 @@ from laserloop.control.export.source import render_source
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question
 from laserloop.control.realtime_network import MATRICES, pack_network
-from laserloop.study.claim import format_rows
-from laserloop.surrogates import find_model
+from laserloop.papers.halilovic.study.claim import format_rows
+from laserloop.predict.networks import find_model
 
 ROOT = Path(__file__).parent.parent
 FloatArray = NDArray[np.float64]

@@ -20,14 +20,14 @@ import numpy as np
 
 from laserloop.bench.plant import one_core
 from laserloop.bench.train import run_train_bench
-from laserloop.dataset import Scaler
-from laserloop.dataset.windows import cut_episode
-from laserloop.excitation import Excitation
-from laserloop.study import Trajectories
-from laserloop.study.claim import format_rows
-from laserloop.study.latency import measure_latency
-from laserloop.surrogates import Lstm, Model, MsDeepONet, Scalers, SsAr, find_model
-from laserloop.surrogates.architecture import Architecture, feature_sizes
+from laserloop.data import Scaler
+from laserloop.data.excitation import Excitation
+from laserloop.data.windows import cut_episode
+from laserloop.evaluation import Trajectories
+from laserloop.evaluation.latency import measure_latency
+from laserloop.papers.halilovic.study.claim import format_rows
+from laserloop.predict.networks import Lstm, Model, MsDeepONet, Scalers, SsAr, find_model
+from laserloop.predict.networks.architecture import Architecture, feature_sizes
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 SHIPPED = "paper-corner"

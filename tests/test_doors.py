@@ -10,54 +10,28 @@ import laserloop
 HOUSE = Path(laserloop.__file__).parent
 
 DOORS: dict[str, set[str]] = {
-    "__init__": {"bad_input", "episode", "excitation", "paths", "plant"},
+    "__init__": {"bad_input", "data", "paths", "plant"},
     "__main__": {"cli"},
     "bad_input": set(),
-    "bench": {"bad_input", "control", "dataset", "paths", "plant", "study", "surrogates"},
+    "bench": {"bad_input", "control", "data", "evaluation", "loop", "papers", "paths", "plant", "predict"},
     "cli": {
-        *("bad_input", "control_verbs", "learning_verbs", "options", "output", "plant_verbs"),
-        *("report", "reproduce_verbs", "versions", "view_verbs"),
+        *("bad_input", "bench", "control", "data", "evaluation", "loop", "papers", "paths", "plant"),
+        *("predict", "report", "versions", "viewer"),
     },
-    "control": {"bad_input", "plant", "surrogates"},
-    "crew": {"bad_input"},
-    "control_verbs": {
-        *("bad_input", "bench", "control", "loop", "options", "output"),
-        *("paths", "plant", "report", "study", "surrogates"),
+    "cluster": {"bad_input"},
+    "control": {"bad_input", "plant", "predict"},
+    "data": {"bad_input", "cluster", "paths", "plant"},
+    "evaluation": {"bad_input", "data", "paths", "plant", "predict"},
+    "loop": {"bad_input", "control", "data", "paths", "plant", "predict"},
+    "papers": {
+        *("bad_input", "bench", "cluster", "control", "data", "evaluation", "loop", "paths", "plant"),
+        *("predict", "report"),
     },
-    "dataset": {"bad_input", "crew", "episode", "excitation", "paths", "plant"},
-    "episode": {"bad_input", "paths", "plant"},
-    "excitation": {"bad_input"},
-    "learning_verbs": {
-        *(
-            "bad_input",
-            "bench",
-            "dataset",
-            "excitation",
-            "options",
-            "output",
-            "report",
-            "study",
-            "surrogates",
-        ),
-    },
-    "loop": {"bad_input", "control", "paths", "plant", "surrogates"},
-    "options": {"bad_input", "episode", "excitation", "paths", "plant"},
-    "output": {"bad_input", "options", "report"},
     "paths": {"bad_input"},
     "plant": {"bad_input"},
-    "plant_verbs": {"bench", "episode", "options", "output", "paths", "plant", "report"},
-    "report": {"bad_input", "episode"},
-    "reproduce": {
-        *("bad_input", "bench", "control", "crew", "dataset", "episode", "excitation", "paths", "plant"),
-        *("report", "study", "surrogates"),
-    },
-    "reproduce_verbs": {"options", "output", "report", "reproduce"},
-    "study": {
-        *("bad_input", "control", "dataset", "episode", "excitation", "loop", "paths", "plant", "surrogates"),
-    },
-    "surrogates": {"bad_input", "dataset"},
+    "predict": {"bad_input", "data"},
+    "report": {"bad_input", "data"},
     "versions": set(),
-    "view_verbs": {"options", "report", "viewer"},
     "viewer": {"bad_input", "report"},
 }
 
@@ -95,9 +69,15 @@ def test_rooms_open_only_their_own_doors() -> None:
 
 def test_the_core_starts_without_pytorch() -> None:
     modules = [
-        path.stem for path in (HOUSE / "surrogates").glob("*.py") if not path.stem.startswith("torch_")
+        path.stem
+        for path in (HOUSE / "predict" / "networks").glob("*.py")
+        if not path.stem.startswith("torch_")
     ]
-    names = ["laserloop", "laserloop.cli", *(f"laserloop.surrogates.{name}" for name in sorted(modules))]
+    names = [
+        "laserloop",
+        "laserloop.cli",
+        *(f"laserloop.predict.networks.{name}" for name in sorted(modules)),
+    ]
     code = f"import sys, {', '.join(names)}; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -59,8 +59,8 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: set[str]) -> None:
 @pytest.mark.parametrize(
     "pattern",
     [
-        r"surrogates/models/[\w-]+/weights\.safetensors",
-        r"surrogates/models/[\w-]+/model\.json",
+        r"predict/networks/models/[\w-]+/weights\.safetensors",
+        r"predict/networks/models/[\w-]+/model\.json",
         r"control/export/templates/laserloop\.c\.in",
         r"control/gains/\w+\.json",
         r"plant/alloys/\w+\.yaml",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from laserloop.bad_input import BadInput
-    from laserloop.episode import Episode, make_plant, simulate
-    from laserloop.excitation import Excitation, draw_power
+    from laserloop.data.episode import Episode, make_plant, simulate
+    from laserloop.data.excitation import Excitation, draw_power
     from laserloop.paths import ScanPath, find_path, sample_polyline
     from laserloop.plant import (
         Beam,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "bad_input": ("BadInput",),
-    "episode": ("Episode", "make_plant", "simulate"),
-    "excitation": ("Excitation", "draw_power"),
+    "data.episode": ("Episode", "make_plant", "simulate"),
+    "data.excitation": ("Excitation", "draw_power"),
     "paths": ("ScanPath", "find_path", "sample_polyline"),
     "plant": (
         "Beam",

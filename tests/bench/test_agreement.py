@@ -9,8 +9,8 @@ from laserloop.bench.agreement import FAR, compare
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
-from laserloop.study.questions import collect_questions
-from laserloop.surrogates import Model, find_model
+from laserloop.papers.halilovic.study.questions import collect_questions
+from laserloop.predict.networks import Model, find_model
 
 PROBLEM = MpcProblem()
 

@@ -9,13 +9,13 @@ import pytest
 from laserloop.control.action import Status
 from laserloop.control.gains import find_gains
 from laserloop.control.problem import MpcProblem
-from laserloop.episode import make_plant
+from laserloop.data.episode import make_plant
 from laserloop.loop.controllers import CONTROLLERS, WITH_MODEL, make_controller
-from laserloop.loop.disturb import Disturb, Span, blank, drop, freeze, saturate
+from laserloop.loop.faults import Disturb, Span, blank, drop, freeze, saturate
 from laserloop.loop.run import COMPLETED, Run, run_closed_loop
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, Plant
-from laserloop.surrogates import Model, find_model
+from laserloop.predict.networks import Model, find_model
 
 FAULTS: dict[str, Callable[[Span], Disturb]] = {
     "dropped": drop,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from laserloop.dataset.scaling import Scaler
-from laserloop.dataset.windows import Windows
-from laserloop.surrogates import (
+from laserloop.data.scaling import Scaler
+from laserloop.data.windows import Windows
+from laserloop.predict.networks import (
     FitSettings,
     Lstm,
     Model,
@@ -23,10 +23,10 @@ from laserloop.surrogates import (
     save_model,
     shipped_models,
 )
-from laserloop.surrogates.architecture import Architecture, feature_sizes, split_flat
-from laserloop.surrogates.onnx_export import export_onnx
-from laserloop.surrogates.predictor import make_predictor
-from laserloop.surrogates.training_state import Progress
+from laserloop.predict.networks.architecture import Architecture, feature_sizes, split_flat
+from laserloop.predict.networks.onnx_export import export_onnx
+from laserloop.predict.networks.predictor import make_predictor
+from laserloop.predict.networks.training_state import Progress
 
 torch = pytest.importorskip("torch")
 
@@ -99,7 +99,7 @@ def one_thread() -> Iterator[None]:
 
 def predict_by_torch(model: Model, window: Window) -> FloatArray:
     """The network that is trained, in double precision, on the model's weights."""
-    from laserloop.surrogates.torch_train import make_network
+    from laserloop.predict.networks.torch_train import make_network
 
     flat = torch.from_numpy(flatten(model).astype(np.float64))
     network = make_network(model.architecture, flat, torch.zeros_like(flat), len(window[0]))
@@ -155,7 +155,7 @@ def test_a_saved_model_predicts_the_same_bits(architecture: Architecture, tmp_pa
 
 @every
 def test_the_gradient_is_that_of_the_loss(architecture: Architecture) -> None:
-    from laserloop.surrogates.torch_train import make_network
+    from laserloop.predict.networks.torch_train import make_network
 
     model, windows = draw_model(architecture), draw_windows(architecture.horizon, 40)
     x, y = architecture.select(*inputs(windows))

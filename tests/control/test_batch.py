@@ -9,7 +9,7 @@ from laserloop.control.export.vectors import draw_question
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
 from laserloop.control.realtime import RealtimeSolver
-from laserloop.surrogates import Model, find_model
+from laserloop.predict.networks import Model, find_model
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.control.embedding import SMOOTHING, embed, embed_folded, embed_folded_slope
 from laserloop.control.folding import Folder
-from laserloop.dataset.scaling import Scaler
-from laserloop.surrogates import Lstm, Model, MsDeepONet, Scalers, SsAr, find_model
-from laserloop.surrogates.architecture import ROW, Architecture, FloatArray, feature_sizes
+from laserloop.data.scaling import Scaler
+from laserloop.predict.networks import Lstm, Model, MsDeepONet, Scalers, SsAr, find_model
+from laserloop.predict.networks.architecture import ROW, Architecture, FloatArray, feature_sizes
 
 casadi = pytest.importorskip("casadi")
 

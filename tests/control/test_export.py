@@ -19,9 +19,9 @@ from laserloop.control.export.vectors import draw_question
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question
 from laserloop.control.realtime import RealtimeSolver
-from laserloop.dataset.scaling import Scaler
-from laserloop.surrogates import Model, MsDeepONet, Scalers, find_model
-from laserloop.surrogates.architecture import ROW, feature_sizes
+from laserloop.data.scaling import Scaler
+from laserloop.predict.networks import Model, MsDeepONet, Scalers, find_model
+from laserloop.predict.networks.architecture import ROW, feature_sizes
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wshadow", "-Wconversion")

@@ -3,8 +3,8 @@
 import numpy as np
 
 from laserloop.control.feedforward import FeedforwardController, FeedforwardGains
-from laserloop.control.preview import Preview
 from laserloop.paths import ScanPath, sample_polyline
+from laserloop.paths.preview import Preview
 
 GAINS = FeedforwardGains(power=14.0, relief=0.3, memory=3e-3, reach=2e-4)
 

@@ -5,9 +5,9 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.control.folding import Folder, fold, rectify
-from laserloop.dataset.scaling import Scaler
-from laserloop.surrogates import Lstm, Model, MsDeepONet, Scalers, SsAr, find_model
-from laserloop.surrogates.architecture import ROW, Architecture, FloatArray, feature_sizes
+from laserloop.data.scaling import Scaler
+from laserloop.predict.networks import Lstm, Model, MsDeepONet, Scalers, SsAr, find_model
+from laserloop.predict.networks.architecture import ROW, Architecture, FloatArray, feature_sizes
 
 FOLDABLE = [
     MsDeepONet(width=16, basis=8),

@@ -14,9 +14,9 @@ from laserloop.control.folding import Folder, rectify
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
-from laserloop.dataset.scaling import Scaler
-from laserloop.surrogates import Lstm, Model, Scalers, SsAr, find_model
-from laserloop.surrogates.architecture import Architecture, FloatArray, feature_sizes
+from laserloop.data.scaling import Scaler
+from laserloop.predict.networks import Lstm, Model, Scalers, SsAr, find_model
+from laserloop.predict.networks.architecture import Architecture, FloatArray, feature_sizes
 
 pytest.importorskip("casadi")
 

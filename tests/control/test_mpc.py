@@ -5,9 +5,9 @@ import pytest
 
 from laserloop.control.action import Status
 from laserloop.control.mpc import MpcController
-from laserloop.control.preview import Preview
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
+from laserloop.paths.preview import Preview
 from laserloop.plant import Hottest, Image
 
 TICK = 1e-4

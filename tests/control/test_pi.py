@@ -4,7 +4,7 @@ import numpy as np
 
 from laserloop.control.action import Status
 from laserloop.control.pi import PiController, PiGains
-from laserloop.control.preview import Preview
+from laserloop.paths.preview import Preview
 from laserloop.plant import Hottest, Image
 
 GAINS = PiGains(setpoint=780.0, bias=14.0, gain=0.1, reset_time=1e-3)

@@ -7,8 +7,8 @@ from scipy.optimize import NonlinearConstraint, minimize
 
 from laserloop.control.oracle import OracleController
 from laserloop.control.plan_qp import PlanQp
-from laserloop.control.preview import Preview
 from laserloop.control.problem import MpcProblem
+from laserloop.paths.preview import Preview
 
 FloatArray = NDArray[np.float64]
 

@@ -14,9 +14,9 @@ from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question
 from laserloop.control.realtime import RealtimeSolver
 from laserloop.control.realtime_network import MATRICES, pack_network
-from laserloop.dataset.scaling import Scaler
-from laserloop.surrogates import Model, MsDeepONet, Scalers, SsAr, find_model
-from laserloop.surrogates.architecture import Architecture, feature_sizes
+from laserloop.data.scaling import Scaler
+from laserloop.predict.networks import Model, MsDeepONet, Scalers, SsAr, find_model
+from laserloop.predict.networks.architecture import Architecture, feature_sizes
 
 FloatArray = NDArray[np.float64]
 

@@ -12,10 +12,10 @@ from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solver
 from laserloop.control.realtime import RealtimeSolver
-from laserloop.dataset.windows import cut_episode
-from laserloop.excitation import Excitation
-from laserloop.study import Trajectories
-from laserloop.surrogates import Model, find_model
+from laserloop.data.excitation import Excitation
+from laserloop.data.windows import cut_episode
+from laserloop.evaluation import Trajectories
+from laserloop.predict.networks import Model, find_model
 
 ENGINES = ("numba", "c")
 

@@ -5,8 +5,8 @@ import pytest
 
 from laserloop import BadInput
 from laserloop.control.action import Action, Status
-from laserloop.control.preview import Preview
 from laserloop.loop.deadline import Punctual
+from laserloop.paths.preview import Preview
 from laserloop.plant import Image
 
 TICK = 1e-4

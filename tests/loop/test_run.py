@@ -6,10 +6,10 @@ import pytest
 from laserloop import BadInput
 from laserloop.control.action import Action, Status
 from laserloop.control.constant import ConstantController
-from laserloop.control.preview import Preview
-from laserloop.episode import make_plant, simulate
+from laserloop.data.episode import make_plant, simulate
 from laserloop.loop.run import COMPLETED, bound, run_closed_loop
 from laserloop.paths import ScanPath, find_path
+from laserloop.paths.preview import Preview
 from laserloop.plant import Camera, Image, Plant
 
 

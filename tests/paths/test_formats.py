@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from laserloop.excitation import Excitation
-from laserloop.options import PathOptions
+from laserloop.cli.options import PathOptions
+from laserloop.data.excitation import Excitation
+from laserloop.evaluation.trajectories import Trajectories
 from laserloop.paths import find_path, names_file
-from laserloop.study.trajectories import Trajectories
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FloatArray = NDArray[np.float64]

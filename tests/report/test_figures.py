@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from laserloop.episode import WINDOW, Episode
+from laserloop.data.episode import WINDOW, Episode
 from laserloop.report.figures import draw_history, draw_overview, draw_path, draw_surface, find_limits
 
 FIGURES = [draw_history, draw_path, draw_surface, draw_overview]

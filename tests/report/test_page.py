@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.episode import Episode
+from laserloop.data.episode import Episode
 from laserloop.report.page import render_page
 
 

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from laserloop.bad_input import BadInput
-from laserloop.episode import Episode
+from laserloop.data.episode import Episode
 from laserloop.report.folder import save_report
 from laserloop.report.save import check_target, dump, save, save_figure
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from laserloop.episode import Episode
+from laserloop.data.episode import Episode
 from laserloop.report.page import render_page
 from laserloop.report.run_page import render_comparison
 from laserloop.report.sheet import make_plate

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from laserloop.episode import Episode
+from laserloop.data.episode import Episode
 from laserloop.report.story import compare, conclude, count_after_turns, describe_power, tell, write_headline
 
 

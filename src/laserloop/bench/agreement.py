@@ -18,7 +18,7 @@ from laserloop.control.embedding import SMOOTHING
 from laserloop.control.folding import Folder, rectify
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
-from laserloop.surrogates import Model
+from laserloop.predict.networks import Model
 
 FloatArray = NDArray[np.float64]
 

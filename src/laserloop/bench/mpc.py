@@ -16,8 +16,8 @@ from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
 from laserloop.control.realtime import RealtimeSolver
-from laserloop.study.questions import collect_questions, vary_questions
-from laserloop.surrogates import Model, find_model
+from laserloop.papers.halilovic.study.questions import collect_questions, vary_questions
+from laserloop.predict.networks import Model, find_model
 
 Progress = Callable[[int, int], None]
 

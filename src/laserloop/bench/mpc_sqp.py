@@ -15,7 +15,7 @@ from laserloop.control.embedding import SMOOTHING, embed_folded
 from laserloop.control.folding import Folder
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
-from laserloop.surrogates import Model
+from laserloop.predict.networks import Model
 
 FloatArray = NDArray[np.float64]
 

@@ -2,9 +2,9 @@
 
 from laserloop.control.action import Action, Controller, Status
 from laserloop.control.mpc import MpcController
-from laserloop.control.preview import Preview
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
+from laserloop.paths.preview import Preview
 
 __all__ = [
     "Action",

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.control.preview import Preview
+from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 
 FloatArray = NDArray[np.float64]

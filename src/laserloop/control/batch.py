@@ -8,7 +8,7 @@ from multiprocessing import get_context
 from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
-from laserloop.surrogates.model import Model
+from laserloop.predict.networks.model import Model
 
 SHARES = 4  # parts per worker: a slow part holds up less, a small one costs more messages
 FEW = 64  # questions that are answered sooner than a process starts

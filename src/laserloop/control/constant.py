@@ -4,7 +4,7 @@ import math
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Status
-from laserloop.control.preview import Preview
+from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from laserloop.bad_input import BadInput
 from laserloop.control.folding import Folder
-from laserloop.surrogates.architecture import Architecture
-from laserloop.surrogates.deeponet import BRANCH, TRUNK
-from laserloop.surrogates.model import Model
-from laserloop.surrogates.ms_deeponet import MsDeepONet
-from laserloop.surrogates.ss_ar import SsAr
+from laserloop.predict.networks.architecture import Architecture
+from laserloop.predict.networks.deeponet import BRANCH, TRUNK
+from laserloop.predict.networks.model import Model
+from laserloop.predict.networks.ms_deeponet import MsDeepONet
+from laserloop.predict.networks.ss_ar import SsAr
 
 if TYPE_CHECKING:
     import casadi

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from laserloop.control.action import Action, Status
-from laserloop.control.preview import Preview
+from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 
 MEMORY = 6.0  # of τ; what is older has e⁻⁶ of its weight

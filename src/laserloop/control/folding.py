@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.surrogates.architecture import ROW
-from laserloop.surrogates.deeponet import TRUNK
-from laserloop.surrogates.model import Model
-from laserloop.surrogates.ms_deeponet import MsDeepONet
+from laserloop.predict.networks.architecture import ROW
+from laserloop.predict.networks.deeponet import TRUNK
+from laserloop.predict.networks.model import Model
+from laserloop.predict.networks.ms_deeponet import MsDeepONet
 
 FloatArray = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from laserloop.control.embedding import SMOOTHING, embed, embed_folded, embed_fo
 from laserloop.control.folding import Folder
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
-from laserloop.surrogates.model import Model
+from laserloop.predict.networks.model import Model
 
 FloatArray = NDArray[np.float64]
 

@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.control.action import Action, Status
-from laserloop.control.preview import Preview
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
-from laserloop.control.sight import Sight
+from laserloop.control.validator import Sight
+from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 
 FloatArray = NDArray[np.float64]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from laserloop.control.action import Action, Status
 from laserloop.control.plan_qp import PlanQp
-from laserloop.control.preview import Preview
 from laserloop.control.problem import MpcProblem
+from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 
 FloatArray = NDArray[np.float64]

@@ -6,8 +6,8 @@ e = setpoint − T_max      P = P₀ + K_p (e + 1/T_i ∫e dt), held inside the 
 from dataclasses import dataclass
 
 from laserloop.control.action import Action, Status
-from laserloop.control.preview import Preview
-from laserloop.control.sight import Sight
+from laserloop.control.validator import Sight
+from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 
 

@@ -14,7 +14,7 @@ from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
 from laserloop.control.realtime_kernels import FLOOR, KINKS, solve_tick
 from laserloop.control.realtime_network import MATRICES, pack_network
-from laserloop.surrogates.model import Model
+from laserloop.predict.networks.model import Model
 
 FloatArray = NDArray[np.float64]
 

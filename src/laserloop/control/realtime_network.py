@@ -19,9 +19,9 @@ from numpy.typing import DTypeLike, NDArray
 from laserloop.bad_input import BadInput
 from laserloop.control.folding import check_foldable
 from laserloop.control.problem import MpcProblem
-from laserloop.surrogates.architecture import ROW
-from laserloop.surrogates.model import Model
-from laserloop.surrogates.ms_deeponet import MsDeepONet
+from laserloop.predict.networks.architecture import ROW
+from laserloop.predict.networks.model import Model
+from laserloop.predict.networks.ms_deeponet import MsDeepONet
 
 FloatArray = NDArray[np.float64]
 RealArray = NDArray[np.floating]

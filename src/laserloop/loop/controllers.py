@@ -17,7 +17,7 @@ from laserloop.control.pi import PiController
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Solver
 from laserloop.plant import Plant
-from laserloop.surrogates import Model, MsDeepONet
+from laserloop.predict.networks import Model, MsDeepONet
 
 FloatArray = NDArray[np.float64]
 

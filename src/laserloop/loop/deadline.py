@@ -12,7 +12,7 @@ import numpy as np
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Controller, Status
-from laserloop.control.preview import Preview
+from laserloop.paths.preview import Preview
 from laserloop.plant import Image
 
 Charge = Callable[[float], float]

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Controller, Status
-from laserloop.control.preview import Preview
-from laserloop.loop.disturb import Disturb
+from laserloop.loop.faults import Disturb
 from laserloop.paths import ScanPath
+from laserloop.paths.preview import Preview
 from laserloop.plant import Camera, Plant, Surface
 
 FloatArray = NDArray[np.float64]

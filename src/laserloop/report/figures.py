@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from laserloop.episode import WINDOW, Episode
+from laserloop.data.episode import WINDOW, Episode
 from laserloop.report.story import describe_power
 
 FloatArray = NDArray[np.float64]

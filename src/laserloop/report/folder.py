@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from laserloop.episode import Episode
+from laserloop.data.episode import Episode
 from laserloop.report.figures import draw_history, draw_path, draw_surface, find_limits
 from laserloop.report.page import render_page
 from laserloop.report.run_figures import draw_comparison, draw_residual_map, draw_run, draw_tick_times

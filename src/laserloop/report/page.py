@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from laserloop.bad_input import BadInput
-from laserloop.episode import WINDOW, Episode, Summary
+from laserloop.data.episode import WINDOW, Episode, Summary
 from laserloop.report.figures import draw_history, draw_path, draw_surface, find_limits
 from laserloop.report.sheet import Plate, make_plate, render
 from laserloop.report.story import compare, introduce, tell, write_headline
@@ -26,7 +26,7 @@ def render_page(episodes: Sequence[Episode], *, command: str) -> str:
     if not episodes:
         raise BadInput("a page needs at least one episode, but got none; simulate one first.")
     return render(
-        "page.html",
+        "report/page.html",
         headline=write_headline(episodes),
         story=[introduce(episodes), *map(tell, episodes)],
         lesson=_compare_plants(episodes),

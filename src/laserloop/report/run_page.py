@@ -35,7 +35,7 @@ def render_comparison(records: Sequence[Record], *, command: str, also: Sequence
     if any(map(find_interval, records)):
         times = make_plate(draw_tick_times(records), "ticks", "How long each decision took")
     return render(
-        "run_page.html",
+        "report/run_page.html",
         headline=write_headline(records),
         story=[introduce(records), *map(tell, records, names)],
         lesson=conclude(records),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.episode import find_turns
+from laserloop.data.episode import find_turns
 
 Record = Mapping[str, Any]
 FloatArray = NDArray[np.float64]

@@ -23,9 +23,9 @@ class Plate:
 
 
 def render(template: str, **facts: object) -> str:
-    """The HTML text of a template of this room; whatever is no Markup is escaped."""
+    """The HTML text of a template, named by its place in the package; whatever is no Markup is escaped."""
     environment = Environment(
-        loader=PackageLoader("laserloop.report", ""),
+        loader=PackageLoader("laserloop", ""),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

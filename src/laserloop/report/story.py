@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from laserloop.episode import WINDOW, Episode
+from laserloop.data.episode import WINDOW, Episode
 
 Window = tuple[float, float]  # K
 

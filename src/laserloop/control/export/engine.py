@@ -20,7 +20,7 @@ from laserloop.control.export.source import (
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
 from laserloop.control.realtime_network import MATRICES, PackedNetwork, pack_network
-from laserloop.surrogates.model import Model
+from laserloop.predict.networks.model import Model
 
 STATUSES = (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE, Status.SPEECHLESS)
 ALIGNMENT = 64  # bytes, a cache line

@@ -7,7 +7,7 @@ from laserloop.control.export.source import fill, find_dtype, read_template, ren
 from laserloop.control.export.vectors import draw_vectors, write_vectors
 from laserloop.control.problem import MpcProblem
 from laserloop.control.realtime_network import MATRICES, PackedNetwork, pack_network
-from laserloop.surrogates.model import Model
+from laserloop.predict.networks.model import Model
 
 SOURCE, VECTORS = "laserloop.c", "vectors.txt"
 FILES = {  # and their templates

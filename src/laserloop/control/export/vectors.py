@@ -12,9 +12,9 @@ from laserloop.bad_input import BadInput
 from laserloop.control.action import Status
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
-from laserloop.surrogates.architecture import ROW
-from laserloop.surrogates.model import Model
-from laserloop.surrogates.ms_deeponet import MsDeepONet
+from laserloop.predict.networks.architecture import ROW
+from laserloop.predict.networks.model import Model
+from laserloop.predict.networks.ms_deeponet import MsDeepONet
 
 COUNT = 200
 POWER_TOLERANCE = 0.02  # W

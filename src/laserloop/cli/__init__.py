@@ -1,0 +1,154 @@
+"""The command line: one verb per room. Heavy imports wait inside the verbs, so that --help is fast."""
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import (
+    App,
+    CycloptsError,
+    MissingArgumentError,
+    Parameter,
+    UnknownCommandError,
+    UnusedCliTokensError,
+)
+from cyclopts.help import DefaultFormatter, PanelSpec
+
+from laserloop.bad_input import BadInput
+from laserloop.cli.control_verbs import bench_mpc, calibrate, close_loop, control, export
+from laserloop.cli.learning_verbs import bench_train, ensemble, evaluate, train
+from laserloop.cli.options import take_file
+from laserloop.cli.output import Json, check_output, publish, writing
+from laserloop.cli.plant_verbs import bench_plant, simulate
+from laserloop.cli.reproduce import report, reproduce
+from laserloop.cli.view import view
+from laserloop.versions import describe_versions
+
+DEMO_PATH = "diagonal"
+DEMO_CONTROLLERS = ("realtime", "pi", "constant")
+
+app = App(
+    name="laserloop",
+    help="""Keep the peak temperature of a moving laser inside its process window.
+
+For example:
+
+    laserloop demo
+    laserloop simulate spiral --plant graded --power-w 11
+    laserloop control diagonal --plot run.png
+""",
+    version=describe_versions,
+    version_format="plaintext",
+    help_format="markdown",
+    suppress_keyboard_interrupt=False,
+)
+bench = App(
+    name="bench",
+    help="""Measure speed on this machine.
+
+For example:
+
+    laserloop bench plant --reference-steps 20
+    laserloop bench mpc --problems 100 --json out/bench_mpc.json
+""",
+)
+app.command(bench)
+for verb in (simulate, ensemble, train, evaluate, calibrate, control, export, reproduce, report, view):
+    app.command(verb)
+for timed, name in ((bench_plant, "plant"), (bench_train, "train"), (bench_mpc, "mpc")):
+    bench.command(timed, name=name)
+
+
+def main(tokens: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0, 2 for bad input, 130 for Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    app.help_formatter = None if sys.stdout.isatty() else _format_for_pipes()
+    try:
+        app(tokens, print_error=False, exit_on_error=False, result_action="return_value")
+        sys.stdout.flush()
+    except (CycloptsError, BadInput, MemoryError) as error:
+        return _refuse(_explain(error))
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except KeyboardInterrupt:
+        print("laserloop: interrupted.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _format_for_pipes() -> DefaultFormatter:
+    """Help with rules instead of boxes: what a pipe or a file gets is searched and pasted."""
+    from rich.box import Box
+
+    return DefaultFormatter(panel_spec=PanelSpec(box=Box("────\n" + "    \n" * 7), padding=(0, 0)))
+
+
+def _explain(error: Exception) -> object:
+    """The sentence of an error, in our words where we have them."""
+    if isinstance(error, UnusedCliTokensError):
+        return f"nothing may follow here, but got {' '.join(error.unused_tokens or ())!r}; try --help"
+    if isinstance(error, UnknownCommandError):
+        return str(error).partition(" Available commands:")[0].rstrip(".") + "; try --help"
+    if isinstance(error, MissingArgumentError) and error.argument is not None and not error.argument.tokens:
+        verb = f"`{' '.join(('laserloop', *(error.command_chain or ())))}`"
+        return f"{verb} needs {error.argument.name}, which is not there; try --help"
+    if isinstance(error, MemoryError):
+        return "the grid must fit into memory, but does not; take a smaller plate or a wider beam"
+    return error.__cause__ if isinstance(error.__cause__, BadInput) else error
+
+
+def _refuse(sentence: object) -> int:
+    print(f"laserloop: {' '.join(str(sentence).split()).rstrip('.')}.", file=sys.stderr)
+    return 2
+
+
+@app.command
+def demo(
+    *,
+    out: Annotated[Path, take_file("Folder for the page, its figures and the data.", metavar="DIR")] = Path(
+        "laserloop-demo"
+    ),
+    json_file: Json = None,
+) -> None:
+    """Keep the peak temperature in its window on a path with sharp turns: three controllers, one page.
+
+    The paper's surrogate with its margin, PI and constant power, on a path that no model was trained on.
+    Takes about ten seconds, and once a minute more to compile.
+
+    For example:
+
+        laserloop demo --out out/demo
+    """
+    from laserloop.report.folder import save_comparison
+    from laserloop.report.run_story import conclude
+    from laserloop.report.run_tables import tabulate_runs
+
+    check_output("--out", out / "index.html")
+    check_output("--json", json_file)
+    records = [close_loop(DEMO_PATH, controller) for controller in DEMO_CONTROLLERS]
+    with writing("--out"):
+        page = save_comparison(out, records, command="laserloop demo")
+    sentence = conclude(records)
+    found = {"page": str(page), "conclusion": sentence, "runs": records}
+    publish(found, json_file, tabulate_runs(records), sentence, f"\nReport: {page}")
+
+
+@app.command
+def completion(
+    shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="The shell that shall complete.")], /
+) -> None:
+    """Print the script that lets a shell complete verbs, options and choices; nothing is installed.
+
+    For example:
+
+        source <(laserloop completion bash)
+        laserloop completion zsh > ~/.zfunc/_laserloop
+        laserloop completion fish > ~/.config/fish/completions/laserloop.fish
+    """
+    sys.stdout.write(app.generate_completion(shell=shell))

@@ -1,0 +1,61 @@
+"""Where results go: a table for people, JSON for machines, and sentences when a file cannot be written."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from laserloop.bad_input import BadInput
+from laserloop.cli.options import take_file
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+STDOUT = Path("-")
+
+Json = Annotated[
+    Path | None,
+    take_file("Write the results as JSON to FILE; with - to standard output, and nothing else there."),
+    Parameter(name="--json"),
+]
+
+
+def publish(numbers: Mapping[str, Any], json_file: Path | None, table: "Table", *sentences: str) -> None:
+    """Table and sentences for people, the numbers for machines; on standard output only one of them."""
+    from laserloop.report.save import dump, save
+    from laserloop.report.terminal import show
+
+    if json_file == STDOUT:
+        sys.stdout.write(dump(numbers))
+        return
+    show(table)
+    if json_file is not None:
+        with writing("--json"):
+            save(json_file, dump(numbers))
+    for sentence in sentences:
+        show(sentence)
+
+
+def check_output(option: str, file: Path | None) -> None:
+    """Refuse a hopeless output before the work, not after it."""
+    from laserloop.report.save import check_format, check_target
+
+    if file is None or (file == STDOUT and option == "--json"):
+        return
+    with writing(option):
+        check_target(file)
+    if option == "--plot":
+        check_format(file)
+
+
+@contextmanager
+def writing(option: str) -> Iterator[None]:
+    """What the system has against writing becomes a sentence about the option."""
+    try:
+        yield
+    except OSError as problem:
+        what, reason = problem.filename or "the file", problem.strerror or problem
+        raise BadInput(f"{option} must be writable, but {what} is not ({reason})") from problem

@@ -1,0 +1,245 @@
+"""An ensemble: which episodes are run. Each one is a pure function of the settings and its index."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from math import floor, isfinite, pi
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.data.excitation import Excitation, draw_power
+from laserloop.paths import (
+    DEFAULT_SPEED,
+    DEFAULT_TICK,
+    ScanPath,
+    draw_polyline,
+    sample_polyline,
+    trace_horizontal,
+    trace_spiral,
+    trace_vertical,
+)
+from laserloop.paths.area import HALF_WIDTH
+
+FloatArray = NDArray[np.float64]
+
+PREVIEW = 10  # ticks that the path goes on behind the last state, so that every preview is of the path
+HATCH = (3e-4, 6e-4)  # m, of a random raster
+TURNS = (2.5, 4.0)  # of a random spiral
+MAX_RUNS = 1_000_000
+MAX_STATES = 100_000
+MAX_SEED = 2**32 - 1
+LAYOUT, PATH, POWER = range(3)  # independent random streams of one seed
+
+
+class Geometry(StrEnum):
+    """The class of a training path; the value is its name for people."""
+
+    HORIZONTAL = "horizontal"
+    VERTICAL = "vertical"
+    SPIRAL = "spiral"
+    POLYLINE = "polyline"
+
+
+GEOMETRIES, EXCITATIONS = tuple(Geometry), tuple(Excitation)  # their order is the code in windows
+
+SHARES = {
+    "base": (1.0, 1.0, 1.0, 0.0),
+    "corner": (20.0, 20.0, 20.0, 40.0),
+}  # of each geometry, as in the paper
+CHOICES = {"kind": (*SHARES, "custom"), "plant": ("paper", "graded"), "geometry": ("fixed", "random")}
+LIMITS = {"runs": (1, MAX_RUNS), "seed": (0, MAX_SEED), "states": (2, MAX_STATES)}
+EDGE_NAMES = {"power_max": "power_max_w", "speed": "speed_m_s", "tick": "tick_s"}  # in files, units are said
+
+
+class Member(NamedTuple):
+    """The classes of one episode."""
+
+    geometry: Geometry
+    excitation: Excitation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnsembleSettings:
+    """Everything that defines an ensemble; equal settings give equal bytes."""
+
+    kind: str  # base: rasters and spirals; corner: 40 % random polylines too; custom: by its shares
+    runs: int = 320  # episodes
+    seed: int = 0
+    plant: str = "paper"  # or graded
+    states: int = 401  # of an episode; the first is the plate at rest
+    geometry: str = "fixed"  # rasters and spirals are the named test shapes; random: each differs
+    shares: tuple[float, ...] = ()  # of horizontal, vertical, spiral, polyline; given only if custom
+    power_max: float = 20.0  # W
+    speed: float = DEFAULT_SPEED  # m/s
+    tick: float = DEFAULT_TICK  # s
+
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise _broken(name, f"one of {', '.join(choices)}", getattr(self, name))
+        for name, (low, high) in LIMITS.items():
+            value = getattr(self, name)
+            if not _is_whole(value) or not low <= value <= high:
+                raise _broken(name, f"a whole number from {low} to {high}", value)
+        for name, edge_name in EDGE_NAMES.items():
+            value = getattr(self, name)
+            if not _is_number(value) or not (isfinite(value) and value > 0):
+                raise _broken(edge_name, "a positive number", value)
+            object.__setattr__(self, name, float(value))
+        if self.kind in SHARES:
+            if self.shares not in ((), SHARES[self.kind]):
+                raise _broken("shares", f"left out when kind is {self.kind}", self.shares)
+            object.__setattr__(self, "shares", SHARES[self.kind])
+        _check_shares(self.shares)
+
+    @property
+    def ticks(self) -> int:
+        """Ticks of an episode: one fewer than its states."""
+        return self.states - 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers and words; units are in the names."""
+        numbers = {EDGE_NAMES.get(name, name): getattr(self, name) for name in self.__dataclass_fields__}
+        return numbers | {"shares": dict(zip(map(str, GEOMETRIES), self.shares, strict=True))}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> "EnsembleSettings":
+        """The settings with these names, the rest by default; a name that means nothing is refused."""
+        fields = {EDGE_NAMES.get(name, name): name for name in cls.__dataclass_fields__}
+        unknown = [str(key) for key in given if key not in fields]
+        if unknown:
+            raise BadInput(
+                f"the settings of an ensemble are {', '.join(fields)}, but {unknown[0][:40]!r} was given; "
+                "correct its name or remove it."
+            )
+        if "kind" not in given:
+            raise _broken("kind", f"one of {', '.join(CHOICES['kind'])}", None)
+        changes = {fields[key]: value for key, value in given.items()}
+        if "shares" in changes:
+            changes["shares"] = _parse_shares(changes["shares"])
+        return cls(**changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodePlan:
+    """What one episode will do: its classes, and where the beam goes with which power."""
+
+    geometry: Geometry
+    excitation: Excitation
+    path: ScanPath  # ten ticks longer than the power
+    power: FloatArray  # (states − 1,), W
+
+
+@lru_cache(maxsize=8)
+def lay_out(settings: EnsembleSettings) -> tuple[Member, ...]:
+    """The classes of every episode: exact shares, in a random order that the seed gives.
+
+    Sorted by geometry, the excitations take turns: so both are as even as whole numbers allow, alone and
+    together. Equal seeds and runs order the excitations alike in every kind of ensemble.
+    """
+    counts = share_out(settings.runs, settings.shares)
+    geometries = [shape for shape, count in zip(GEOMETRIES, counts, strict=True) for _ in range(count)]
+    order = np.random.default_rng([settings.seed, LAYOUT]).permutation(settings.runs)
+    return tuple(Member(geometries[place], EXCITATIONS[place % len(EXCITATIONS)]) for place in order)
+
+
+def share_out(total: int, shares: tuple[float, ...]) -> list[int]:
+    """Whole numbers in proportion to `shares` that sum to `total`: the largest remainders are rounded up."""
+    exact = [total * share / sum(shares) for share in shares]
+    counts = [floor(value + 1e-9) for value in exact]  # 128.0 must not become 127
+    by_remainder = sorted(range(len(shares)), key=lambda i: counts[i] - exact[i])
+    for i in by_remainder[: total - sum(counts)]:
+        counts[i] += 1
+    return counts
+
+
+def plan_episode(settings: EnsembleSettings, index: int) -> EpisodePlan:
+    """What episode `index` will do, whoever asks and in whatever order."""
+    check_index(settings, index)
+    member = lay_out(settings)[index]
+    path_rng, power_rng = (np.random.default_rng([settings.seed, stream, index]) for stream in (PATH, POWER))
+    ticks = settings.ticks + PREVIEW
+    length = (ticks + 1) * settings.speed * settings.tick
+    waypoints = _trace(member.geometry, length, path_rng, vary=settings.geometry == "random")
+    return EpisodePlan(
+        geometry=member.geometry,
+        excitation=member.excitation,
+        path=sample_polyline(
+            waypoints, name=member.geometry.value, speed=settings.speed, tick=settings.tick, ticks=ticks
+        ),
+        power=draw_power(member.excitation, settings.ticks, power_rng, power_max=settings.power_max),
+    )
+
+
+def check_index(settings: EnsembleSettings, index: int) -> None:
+    """Refuse an episode that the ensemble does not have."""
+    if not 0 <= index < settings.runs:
+        raise BadInput(
+            f"this ensemble has the episodes 0 to {settings.runs - 1}, but {index} was asked for; "
+            "choose one of these."
+        )
+
+
+def _trace(geometry: Geometry, length: float, rng: np.random.Generator, *, vary: bool) -> FloatArray:
+    """Waypoints (m) of a member of the class: the named test shape, or if they vary one of many."""
+    match geometry:
+        case Geometry.POLYLINE:
+            return draw_polyline(rng, length=length)
+        case Geometry.SPIRAL:
+            return trace_spiral(length, **(_draw_spiral(rng) if vary else {}))
+        case Geometry.HORIZONTAL:
+            return trace_horizontal(length, **(_draw_raster(rng) if vary else {}))
+        case Geometry.VERTICAL:
+            return trace_vertical(length, **(_draw_raster(rng) if vary else {}))
+
+
+def _draw_raster(rng: np.random.Generator) -> dict[str, Any]:
+    hatch = float(rng.uniform(*HATCH))
+    across, along = (int(sign) for sign in rng.choice((-1, 1), size=2))
+    last_line = floor(2 * HALF_WIDTH / hatch + 1e-9)
+    return {
+        "hatch": hatch,
+        "corner": (across, along),
+        "first_line": int(rng.integers(last_line, endpoint=True)),
+    }
+
+
+def _draw_spiral(rng: np.random.Generator) -> dict[str, Any]:
+    return {
+        "turns": float(rng.uniform(*TURNS)),
+        "start_angle": float(rng.uniform(-pi, pi)),
+        "clockwise": bool(rng.integers(2)),
+        "inward": bool(rng.integers(2)),
+    }
+
+
+def _parse_shares(given: object) -> tuple[float, ...]:
+    """The share of each geometry from a mapping by name; one left out is 0."""
+    if not isinstance(given, Mapping) or not set(given) <= set(map(str, GEOMETRIES)):
+        raise _broken("shares", f"a number for each of {', '.join(GEOMETRIES)}", given)
+    return tuple(given.get(str(geometry), 0.0) for geometry in GEOMETRIES)
+
+
+def _check_shares(shares: tuple[float, ...]) -> None:
+    fine = len(shares) == len(GEOMETRIES) and all(
+        _is_number(share) and isfinite(share) and share >= 0 for share in shares
+    )
+    if not fine or not sum(shares) > 0:
+        raise _broken("shares", f"a number from 0 on for each of {', '.join(GEOMETRIES)}, not all 0", shares)
+
+
+def _broken(name: str, rule: str, value: object) -> BadInput:
+    given = "is missing" if value is None else f"is {str(value)[:60]!r}"
+    return BadInput(f"{name} of an ensemble must be {rule}, but {given}; correct it.")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,1 @@
+"""ONE ROOM PER PAPER: its settings, tables, claims and pages, assembled from the general rooms."""

@@ -1,0 +1,76 @@
+"""What a reproduction left on disk, read once for all pages."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from laserloop.bad_input import BadInput
+from laserloop.papers.halilovic.folder import damaged
+
+Record = Mapping[str, Any]
+
+STAGES = (  # files under results/ that pages are made of
+    *("plant", "ensembles", "trainings", "table_1", "calibration", "closed_loop", "ablations"),
+    *("clock/timing", "clock/stages"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """Settings and conclusions; None for a stage that was not run yet."""
+
+    settings: Record
+    plant: Record | None = None
+    ensembles: Record | None = None
+    trainings: Record | None = None
+    table_1: Record | None = None
+    calibration: Record | None = None
+    closed_loop: Record | None = None
+    ablations: Record | None = None
+    timing: Record | None = None
+    stages: Record | None = None
+
+    @property
+    def quick(self) -> bool:
+        """Was this a run of reduced size?"""
+        return self.size != "full"
+
+    @property
+    def size(self) -> str:
+        """Its name."""
+        return str(self.settings.get("size") or self.settings.get("name") or "unknown")
+
+
+def read_results(directory: Path) -> Results:
+    """All that is there; a folder without any of it, or with a damaged file, is refused."""
+    folder, settings = directory / "results", directory / "settings.json"
+    if not folder.is_dir() or not settings.is_file():
+        raise BadInput(
+            f"a report is made from the folder of a reproduction, but {str(directory)!r} is none: "
+            "run `laserloop reproduce --out DIR` first"
+        )
+    found = {name.split("/")[-1]: _read(folder / f"{name}.json") for name in STAGES}
+    if all(content is None for content in found.values()):
+        raise BadInput(
+            f"a report needs the results of at least one stage, but {str(folder)!r} holds none: "
+            "run `laserloop reproduce` on this folder again"
+        )
+    return Results(settings=_read(settings, damaged(settings)) or {}, **found)
+
+
+def _read(file: Path, otherwise: str | None = None) -> dict[str, Any] | None:
+    if not file.exists():
+        return None
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        content = None
+    if not isinstance(content, dict):
+        raise BadInput(
+            otherwise
+            or f"a result must be a JSON object, but {str(file)!r} is damaged: "
+            "delete it and run `laserloop reproduce` on this folder again"
+        )
+    return content

@@ -1,0 +1,1 @@
+"""Figures, tables and the page about the paper. Nothing in this room simulates."""

@@ -1,0 +1,85 @@
+"""Table 1 of the paper: offline accuracy of both surrogates on seen and unseen paths, ours beside theirs."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from laserloop.data.excitation import Excitation
+from laserloop.data.windows import cut_episode
+from laserloop.evaluation.offline import REALISATIONS, evaluate
+from laserloop.evaluation.trajectories import TICKS, Trajectories
+from laserloop.loop.cache import solve_case
+from laserloop.papers.halilovic.study.published import TABLE_1
+from laserloop.predict.networks.model import Model
+
+PATHS = ("vertical", "spiral", "diagonal")
+SEEN = {"vertical": "seen", "spiral": "seen", "diagonal": "unseen"}
+COLUMNS = (*(str(kind) for kind in Excitation), "mean", "worst")
+
+
+def run_table_1(
+    models: Mapping[str, Model], root: Path, *, realisations: int = REALISATIONS
+) -> list[dict[str, Any]]:
+    """One row per path and model; cases that are on disk are not run again."""
+    trajectories = Trajectories(folder=root / "trajectories")
+    rows = []
+    for path in PATHS:
+        for name, model in models.items():
+            settings = {
+                "study": "table 1",
+                "path": path,
+                "model": model.provenance.get("identity", name),
+                "realisations": realisations,
+            }
+            compute = partial(evaluate, model, path, trajectories=trajectories, realisations=realisations)
+            scores = solve_case(root / "cases", settings, compute)
+            rows.append({"model": name, **scores})
+    return rows
+
+
+def measure_excitations(
+    root: Path, path: str = "vertical", *, ticks: int = TICKS, realisations: int = REALISATIONS
+) -> list[dict[str, Any]]:
+    """How much each class moves: the spread of T_max, K, and the mean change of power in a tick, W."""
+    trajectories = Trajectories(folder=root / "trajectories", ticks=ticks)
+    rows = []
+    for kind in Excitation:
+        windows = [cut_episode(trajectories.get(path, kind, n), horizon=1) for n in range(realisations)]
+        spread = [one.target.std() for one in windows]
+        change = [np.abs(np.diff(one.branch[:, 0, 0])).mean() for one in windows]
+        rows.append(
+            {
+                "excitation": str(kind),
+                "t_max_std_k": float(np.mean(spread)),
+                "power_change_w": float(np.mean(change)),
+            }
+        )
+    return rows
+
+
+def figures_of(row: Mapping[str, Any]) -> list[float]:
+    """The five columns of the table."""
+    return [*(row["rmse_k"][str(kind)] for kind in Excitation), row["rmse_mean_k"], row["max_error_k"]]
+
+
+def format_table_1(rows: list[dict[str, Any]], names: Mapping[str, str]) -> str:
+    """Markdown: ours (the paper's); `names` says which of the paper's rows a model stands beside."""
+    text = [
+        "| path | model | " + " | ".join(COLUMNS) + " | step 1 → last |",
+        "|---|---|" + "---|" * (len(COLUMNS) + 1),
+    ]
+    for row in rows:
+        published = TABLE_1.get((row["path"], names.get(row["model"], "")))
+        cells = []
+        for i, ours in enumerate(figures_of(row)):
+            cells.append(f"{ours:.1f}" + (f" ({published[i]:.1f})" if published else ""))
+        steps = row["rmse_per_step_k"]
+        text.append(
+            f"| {row['path']} ({SEEN[row['path']]}) | {row['model']} | "
+            + " | ".join(cells)
+            + f" | {steps[0]:.1f} → {steps[-1]:.1f} |"
+        )
+    return "\n".join(text) + "\n"

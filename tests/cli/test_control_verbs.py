@@ -1,0 +1,142 @@
+"""The verbs of the control half, as a user types them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from laserloop.cli import main
+from laserloop.predict.networks import load_model
+
+PROMISED = {
+    *("path", "controller", "model", "plant", "ticks", "settled_from", "delta_k", "t_max_k", "overshoot_k"),
+    *("n_over", "over_ms", "below_fraction", "deepest_below_k", "residual_rms_k", "residual_max_k"),
+    *("residual_mean_k", "power_mean_w", "power_step_mean_w", "solve_ms", "iterations", "statuses"),
+    *("series", "peak"),
+}
+SCORES = {
+    "t_max_k",
+    "overshoot_k",
+    "n_over",
+    "over_ms",
+    "below_fraction",
+    "deepest_below_k",
+    "residual_rms_k",
+}
+
+
+def close(tmp_path: Path, *options: str) -> dict[str, object]:
+    file = tmp_path / "run.json"
+    assert main(["control", *options, "--json", str(file)]) == 0
+    found = json.loads(file.read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_run_has_all_that_was_promised(tmp_path: Path) -> None:
+    found = close(tmp_path, "diagonal", "--controller", "ipopt", "--ticks", "14")
+    assert set(found) >= PROMISED
+    peak, series = found["peak"], found["series"]
+    assert isinstance(peak, dict)
+    assert isinstance(series, dict)
+    assert set(peak) >= SCORES
+    assert {
+        len(series[name]) for name in ("t_s", "x_mm", "y_mm", "power_w", "t_true_k", "t_predicted_k")
+    } == {14}
+    assert found["statuses"] == {"solved": 14}
+    assert found["model"] == "paper-corner"
+
+
+def test_without_the_option_the_margin_is_the_models_own(tmp_path: Path) -> None:
+    assert close(tmp_path, "spiral", "--controller", "ipopt", "--ticks", "1")["delta_k"] == pytest.approx(
+        13.323, abs=1e-3
+    )
+    options = ("spiral", "--controller", "ipopt", "--ticks", "1", "--delta-k", "0")
+    assert close(tmp_path, *options)["delta_k"] == 0.0
+
+
+def test_a_path_of_ones_own_is_controlled_to_its_end(tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text("x_mm,y_mm\n0,0\n0.3,0\n0,0.05\n")
+    found = close(tmp_path, str(tmp_path / "my.csv"), "--controller", "pi", "--power-max-w", "20")
+    assert found["ticks"] == int((0.3 + (0.3**2 + 0.05**2) ** 0.5) / 0.038)
+    assert found["model"] is None
+
+
+def test_figures_are_drawn_where_they_are_asked_for(tmp_path: Path) -> None:
+    plot, residuals = tmp_path / "run.png", tmp_path / "map.svg"
+    close(
+        tmp_path,
+        "diagonal",
+        "--controller",
+        "ipopt",
+        "--ticks",
+        "12",
+        "--plot",
+        str(plot),
+        "--map",
+        str(residuals),
+    )
+    assert plot.stat().st_size > 10_000
+    assert "<svg" in residuals.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (["spiral", "--controller", "pi", "--model", "paper-base"], "--model"),
+        (["spiral", "--model", "nobody"], "nobody"),
+        (["spiral", "--window-k", "800,760"], "--window-k"),
+        (["spiral", "--delta-k", "50"], "margins"),
+        (["spiral", "--controller", "ipopt", "--tick-us", "100"], "ticks of 125"),
+        (["spiral", "--controller", "magic"], "controller"),
+        (["nowhere.csv"], "nowhere.csv"),
+    ],
+)
+def test_a_bad_wish_is_refused_in_one_sentence(
+    options: list[str], word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["control", *options, "--ticks", "2"]) == 2
+    said = capsys.readouterr().err
+    assert word in said
+    assert said.count("\n") == 1
+    assert "Traceback" not in said
+
+
+def test_a_camera_may_be_late_slow_and_noisy(tmp_path: Path) -> None:
+    options = ("--ticks", "14", "--delay", "1", "--every", "2", "--noise-k", "3", "--pixel-um", "150")
+    found = close(tmp_path, "vertical", "--controller", "ipopt", *options)
+    assert found["ticks"] == 14
+
+
+def test_a_margin_is_calibrated_and_kept_with_the_model(tmp_path: Path) -> None:
+    (tmp_path / "tiny.yaml").write_text("kind: corner\nruns: 5\nstates: 20\nseed: 3\n")
+    data, model = str(tmp_path / "data"), str(tmp_path / "model")
+    assert main(["ensemble", str(tmp_path / "tiny.yaml"), "--out", data, "--workers", "1"]) == 0
+    size = ["--width", "8", "--basis", "4", "--max-epochs", "2"]
+    assert main(["train", "ms-deeponet", "--data", data, "--out", model, *size]) == 0
+    file = tmp_path / "margin.json"
+    assert main(["calibrate", model, "--data", data, "--keep", "--json", str(file)]) == 0
+    found = json.loads(file.read_text())
+    assert set(found) >= {"delta_one_sided_k", "delta_symmetric_k", "windows", "quantile"}
+    assert found["windows"] == round(0.2 * 5 * 14)
+    assert 0 <= found["delta_one_sided_k"] <= found["delta_symmetric_k"]
+    assert load_model(model).provenance["calibration"]["delta_one_sided_k"] == found["delta_one_sided_k"]
+
+
+def test_a_shipped_model_keeps_its_own_margin(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["calibrate", "paper-corner", "--data", str(tmp_path), "--keep"]) == 2
+    assert "shipped" in capsys.readouterr().err
+
+
+def test_a_model_on_a_plant_it_never_saw_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    close(tmp_path, "spiral", "--controller", "ipopt", "--ticks", "2", "--material", "ti64")
+    assert "guesses" in capsys.readouterr().err
+    close(tmp_path, "spiral", "--controller", "ipopt", "--ticks", "2")
+    assert "guesses" not in capsys.readouterr().err
+
+
+def test_a_model_at_a_speed_it_never_saw_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    close(tmp_path, "diagonal", "--controller", "ipopt", "--ticks", "2", "--speed-mm-s", "600")
+    assert "trained at 304 mm/s, but the path runs at 600 mm/s" in capsys.readouterr().err
+    close(tmp_path, "diagonal", "--controller", "ipopt", "--ticks", "2", "--speed-mm-s", "330")
+    assert "trained at" not in capsys.readouterr().err

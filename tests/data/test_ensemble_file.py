@@ -1,0 +1,37 @@
+from pathlib import Path
+
+import pytest
+
+from laserloop.bad_input import BadInput
+from laserloop.data import EnsembleSettings, read_settings
+
+
+def test_a_file_may_hold_every_setting(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("kind: custom\nshares: {spiral: 1, polyline: 3}\nruns: 8\npower_max_w: 15\n")
+    settings = EnsembleSettings.from_json(read_settings(file))
+    assert settings == EnsembleSettings(kind="custom", shares=(0.0, 0.0, 1, 3), runs=8, power_max=15.0)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"kind: [", "must be YAML"),
+        (b"\xff\xfe\x00", "must be YAML"),
+        (b"- base", "must be lines of name: value"),
+        (b"", "must be lines of name: value"),
+        (b"#" * 200_000, "at most 100000 bytes"),
+    ],
+)
+def test_a_file_that_is_no_settings_is_one_sentence(tmp_path: Path, content: bytes, sentence: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_bytes(content)
+    with pytest.raises(BadInput, match=sentence):
+        read_settings(file)
+
+
+def test_what_is_neither_a_kind_nor_a_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"must be base, corner or a .yaml file"):
+        read_settings("corners")
+    with pytest.raises(BadInput, match=r"must be readable, but is not \(No such file"):
+        read_settings(tmp_path / "absent.yaml")

@@ -1,0 +1,207 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from laserloop.bad_input import BadInput
+from laserloop.data import episode as episode_module
+from laserloop.data.episode import Episode, find_turns, make_plant, simulate
+from laserloop.paths import ScanPath, find_path
+from laserloop.plant import Plant
+
+TICKS = 14
+
+
+@pytest.fixture(scope="module")
+def path() -> ScanPath:
+    return find_path("diagonal", ticks=TICKS)
+
+
+@pytest.fixture(scope="module")
+def plant(path: ScanPath) -> Plant:
+    return make_plant("paper", path)
+
+
+@pytest.fixture(scope="module")
+def episode(plant: Plant, path: ScanPath) -> Episode:
+    return simulate(plant, path, np.full(TICKS, 14.0))
+
+
+def with_temperature(episode: Episode, t_max: list[float]) -> Episode:
+    n = len(t_max)
+    return replace(episode, t=episode.t[:n].copy(), t_max=np.array(t_max), t_peak=np.array(t_max) + 1.0)
+
+
+def test_an_entry_is_taken_at_the_end_of_its_tick(episode: Episode, path: ScanPath) -> None:
+    assert episode.t == pytest.approx(path.tick * np.arange(1, TICKS + 1))
+    assert (episode.positions == path.positions[1:]).all()
+    assert (episode.start == path.positions[0]).all()
+
+
+def test_power_heats_the_tick_it_belongs_to(plant: Plant, path: ScanPath) -> None:
+    result = simulate(plant, path, np.array([0.0, 14.0] + [0.0] * (TICKS - 2)))
+    assert result.t_max[0] == pytest.approx(300.0)
+    assert result.t_max[1] == result.t_max.max() > 400.0
+
+
+def test_the_peak_between_nodes_is_at_least_as_hot_as_the_hottest_node(episode: Episode) -> None:
+    assert (episode.t_peak >= episode.t_max).all()
+    assert np.hypot(*(episode.peak_positions - episode.positions).T).max() < 3e-4
+
+
+def test_each_plant_is_judged_by_its_own_t_max(episode: Episode, path: ScanPath) -> None:
+    graded = simulate(make_plant("graded", path), path, np.full(TICKS, 14.0))
+    assert episode.temperature is episode.t_max
+    assert graded.temperature is graded.t_peak
+
+
+def test_the_hottest_surface_is_that_of_the_hottest_tick(episode: Episode) -> None:
+    assert episode.hottest.time == pytest.approx(episode.t[episode.hottest_tick])
+    assert episode.hottest.node.temperature == episode.t_max.max()
+
+
+def test_a_cooling_plate_keeps_its_first_surface_as_the_hottest(plant: Plant, path: ScanPath) -> None:
+    result = simulate(plant, path, np.array([14.0] + [0.0] * (TICKS - 1)))
+    assert result.hottest_tick == 0
+    assert result.hottest.time == pytest.approx(path.tick)
+
+
+def test_the_books_hold_all_the_energy_of_the_laser(episode: Episode, path: ScanPath) -> None:
+    assert episode.books["absorbed"] == pytest.approx(14.0 * TICKS * path.tick, rel=1e-9)
+
+
+def test_absorptivity_takes_its_share_of_the_power(path: ScanPath) -> None:
+    half = simulate(make_plant("paper", path, absorptivity=0.5), path, np.full(TICKS, 14.0))
+    assert half.books["absorbed"] == pytest.approx(7.0 * TICKS * path.tick, rel=1e-9)
+
+
+def test_the_same_plant_repeats_an_episode_exactly(episode: Episode, plant: Plant, path: ScanPath) -> None:
+    again = simulate(plant, path, np.full(TICKS, 14.0))
+    assert again.t_peak == pytest.approx(episode.t_peak, abs=1e-3)
+
+
+def test_an_episode_cannot_be_changed(episode: Episode) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        episode.t_max[0] = 0.0
+
+
+def test_progress_counts_every_tick(plant: Plant, path: ScanPath) -> None:
+    seen: list[tuple[int, int]] = []
+    simulate(plant, path, np.zeros(TICKS), progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(k, TICKS) for k in range(1, TICKS + 1)]
+
+
+@pytest.mark.parametrize(("ticks", "expected_ms"), [(1, 9000.0), (3, 2000.0)])
+def test_the_first_step_is_timed_only_when_alone(
+    plant: Plant, path: ScanPath, ticks: int, expected_ms: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 9.0, 10.0, 11.0, 20.0, 23.0])  # steps of 9, 1 and 3 s
+    monkeypatch.setattr(episode_module, "perf_counter", lambda: next(clock))
+    result = simulate(plant, path.truncated(ticks), np.zeros(ticks))
+    assert result.ms_per_step == pytest.approx(expected_ms)
+
+
+def test_json_has_the_promised_fields_in_the_promised_units(episode: Episode) -> None:
+    data = json.loads(json.dumps(episode.to_json(), allow_nan=False))
+    lists = [data[name] for name in ("t_s", "x_mm", "y_mm", "power_w", "t_max_k", "t_peak_k")]
+    assert {len(values) for values in lists} == {TICKS}
+    assert data["t_s"][0] == pytest.approx(1.25e-4)
+    assert (data["x_mm"][0], data["y_mm"][0]) == pytest.approx((-1.5, -0.038))
+    assert data["t_max_k"] == episode.t_max.tolist()
+    assert data["ms_per_step"] > 0
+    assert (data["path"], data["plant"], data["material"], data["ticks"]) == (
+        "diagonal",
+        "paper",
+        "304",
+        TICKS,
+    )
+
+
+def test_the_first_ten_ticks_do_not_count(episode: Episode) -> None:
+    summary = with_temperature(episode, [300.0] * 10 + [759.0, 780.0, 801.0, 802.0]).summarise()
+    assert (summary.first, summary.ticks, summary.below, summary.above) == (10, 4, 1, 2)
+    assert (summary.lowest, summary.highest, summary.swing) == (759.0, 802.0, 43.0)
+
+
+def test_in_a_short_episode_every_tick_counts(episode: Episode) -> None:
+    assert with_temperature(episode, [300.0, 780.0, 900.0]).summarise().ticks == 3
+
+
+def test_the_edges_of_the_window_belong_to_it(episode: Episode) -> None:
+    summary = with_temperature(episode, [760.0, 800.0]).summarise()
+    assert (summary.above, summary.below) == (0, 0)
+
+
+def test_the_graded_plant_is_fine_only_where_the_beam_goes() -> None:
+    path = find_path("diagonal", ticks=TICKS)  # along x = −1.5 mm
+    x = make_plant("graded", path).settings.grid.x
+    near = np.abs(x + 1.5e-3) < 2.5e-4
+    assert np.diff(x[near]).max() < 51e-6
+    assert np.diff(x[x > 0]).min() > 100e-6
+
+
+def test_a_faster_beam_makes_a_finer_depth() -> None:
+    slow, fast = (
+        make_plant("graded", find_path("diagonal", ticks=4, speed=speed)).settings.grid.z[1]
+        for speed in (0.2, 2.0)
+    )
+    assert fast < slow / 2
+
+
+def test_the_plant_takes_the_tick_of_its_path() -> None:
+    path = find_path("diagonal", ticks=4, tick=5e-5)
+    assert make_plant("paper", path).settings.tick == 5e-5
+    assert make_plant("graded", path).settings.tick == 5e-5
+
+
+def test_an_unknown_plant_is_refused_with_the_known_ones(path: ScanPath) -> None:
+    with pytest.raises(BadInput, match=r"paper, graded, but got 'coarse'"):
+        make_plant("coarse", path)
+
+
+def test_a_grid_too_large_for_memory_is_refused(path: ScanPath) -> None:
+    with pytest.raises(BadInput, match="at most 20000000 nodes"):
+        make_plant("paper", path, plate=(1.0, 1.0, 0.1))
+
+
+def test_power_must_have_one_value_for_each_tick(plant: Plant, path: ScanPath) -> None:
+    with pytest.raises(BadInput, match=r"14 ticks of diagonal, but has shape \(3,\)"):
+        simulate(plant, path, [1.0, 2.0, 3.0])
+
+
+def test_negative_power_is_refused(plant: Plant, path: ScanPath) -> None:
+    with pytest.raises(BadInput, match="power"):
+        simulate(plant, path, np.full(TICKS, -1.0))
+
+
+def test_plant_and_path_must_share_a_tick(plant: Plant) -> None:
+    with pytest.raises(BadInput, match="share one tick"):
+        simulate(plant, find_path("diagonal", ticks=2, tick=1e-4), np.zeros(2))
+
+
+def test_the_diagonal_turns_sharply_at_its_corners() -> None:
+    path = find_path("diagonal", ticks=320)
+    corners = np.array([[-1.5e-3, -1.5e-3], [1.5e-3, 1.5e-3], [1.5e-3, -1.5e-3]])
+    turns = find_turns(path.positions)
+    assert len(turns) == 3
+    assert np.abs(path.positions[turns + 1] - corners).max() < 4e-5  # one hop is 38 µm
+
+
+def test_a_raster_turns_twice_per_line() -> None:
+    assert len(find_turns(find_path("vertical", ticks=200).positions)) == 4
+
+
+def test_going_straight_on_is_no_turn() -> None:
+    assert find_turns(np.column_stack((np.arange(9.0), np.zeros(9)))).size == 0
+
+
+def test_going_back_is_one_turn_wherever_it_happens_within_a_hop() -> None:
+    for corner in (5.0, 5.3, 5.5):
+        along = np.arange(11.0)
+        x = np.where(along <= corner, along, 2 * corner - along)
+        assert find_turns(np.column_stack((x, np.zeros(11)))).size == 1
+
+
+def test_a_path_of_one_hop_has_no_turns() -> None:
+    assert find_turns(np.array([[0.0, 0.0], [1.0, 0.0]])).size == 0

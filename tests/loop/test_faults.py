@@ -1,0 +1,46 @@
+"""Faults: each does what its name says, in its span only."""
+
+import numpy as np
+import pytest
+
+from laserloop.loop.faults import Span, blank, drop, freeze, saturate, slow_down
+from laserloop.plant import Hottest, Image
+
+
+def see(k: int) -> Image:
+    x = np.linspace(0.0, 5e-4, 6)
+    frame = np.full((6, 6), 300.0 + k)
+    frame[2, 3] = 700.0 + k
+    return Image(time=float(k), x=x, y=x, temperature=frame, peak=Hottest(700.0 + k, 3e-4, 2e-4))
+
+
+def test_dropped_images_do_not_arrive() -> None:
+    fault = drop(Span(3, 2))
+    assert [fault(k, see(k)) is None for k in range(6)] == [False, False, False, True, True, False]
+
+
+def test_blank_images_hold_no_number() -> None:
+    arrived = blank(Span(1))(1, see(1))
+    assert arrived is not None
+    assert np.isnan(arrived.temperature).all()
+
+
+def test_a_saturated_pixel_is_the_hottest_one() -> None:
+    arrived = saturate(Span(1))(1, see(1))
+    assert arrived is not None
+    assert arrived.temperature[2, 3] == 65535.0
+    assert np.count_nonzero(arrived.temperature != see(1).temperature) == 1
+
+
+def test_a_frozen_camera_repeats_its_picture_with_new_times() -> None:
+    fault = freeze(Span(2, 3))
+    arrived = [fault(k, see(k)) for k in range(6)]
+    assert [image.time for image in arrived if image is not None] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    peaks = [image.temperature.max() for image in arrived if image is not None]
+    assert peaks == [700.0, 701.0, 702.0, 702.0, 702.0, 705.0]
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_a_slow_camera_gives_one_image_in_so_many_ticks(every: int) -> None:
+    fault = slow_down(every)
+    assert [k for k in range(9) if fault(k, see(k)) is not None] == list(range(0, 9, every))

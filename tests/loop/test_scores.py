@@ -1,0 +1,93 @@
+"""Scores: each is the number its name promises, over the settled ticks only."""
+
+import numpy as np
+import pytest
+
+from laserloop.control.action import Status
+from laserloop.loop.run import Run
+from laserloop.loop.scores import score, series_of
+
+WINDOW = (760.0, 800.0)
+
+
+def make(t_max: list[float], predicted: list[float] | None = None, power: list[float] | None = None) -> Run:
+    n = len(t_max)
+    truth = np.array(t_max)
+    return Run(
+        path="p",
+        controller="c",
+        plant="paper",
+        tick=1.25e-4,
+        power_bounds=(0.0, 20.0),
+        t=np.linspace(1.25e-4, n * 1.25e-4, n),
+        positions=np.stack((1e-3 * np.arange(n), np.zeros(n)), axis=1),
+        power=np.array(power or [14.0] * n),
+        t_max=truth,
+        t_peak=truth + 10.0,
+        predicted=np.full(n, np.nan) if predicted is None else np.array(predicted),
+        statuses=(Status.SOLVED,) * (n - 1) + (Status.BLIND,),
+        iterations=np.arange(n),
+        solve_s=np.full(n, 1e-3),
+        wall_s=np.full(n, 2e-3),
+    )
+
+
+HEATING = [900.0] * 10  # before the settled ticks: must not count
+
+
+def test_bounds_are_counted_over_settled_ticks_only() -> None:
+    found = score(make([*HEATING, 780.0, 805.0, 802.0, 750.0]), WINDOW)
+    assert found["settled_from"] == 10
+    assert found["t_max_k"] == 805.0
+    assert found["overshoot_k"] == 5.0
+    assert found["n_over"] == 2
+    assert found["over_ms"] == pytest.approx(0.25)
+    assert found["below_fraction"] == 0.25
+    assert found["deepest_below_k"] == 10.0
+
+
+def test_the_peak_between_nodes_is_scored_beside_the_nodes() -> None:
+    found = score(make([*HEATING, 780.0, 795.0]), WINDOW)
+    assert found["n_over"] == 0
+    assert found["peak"]["n_over"] == 1
+    assert found["peak"]["t_max_k"] == 805.0
+
+
+def test_a_bound_that_is_kept_has_no_overshoot() -> None:
+    found = score(make([*HEATING, 780.0, 790.0]), WINDOW)
+    assert found["overshoot_k"] == 0.0
+    assert found["deepest_below_k"] == 0.0
+
+
+def test_the_residual_is_prediction_minus_truth_with_its_place() -> None:
+    found = score(make([*HEATING, 780.0, 790.0], [0.0] * 10 + [783.0, 786.0]), WINDOW)
+    assert found["residual_mean_k"] == pytest.approx(-0.5)
+    assert found["residual_rms_k"] == pytest.approx(np.sqrt((9 + 16) / 2))
+    assert found["residual_max_k"] == 4.0
+    assert found["worst_residual"] == {
+        "residual_k": -4.0,
+        "t_ms": pytest.approx(1.5),
+        "x_mm": pytest.approx(11.0),
+        "y_mm": 0.0,
+    }
+
+
+def test_a_controller_that_predicts_nothing_has_no_residual() -> None:
+    found = score(make([*HEATING, 780.0]), WINDOW)
+    assert found["residual_rms_k"] is None
+    assert found["worst_residual"] is None
+    assert series_of(make([700.0]))["t_predicted_k"] == [None]
+
+
+def test_power_steps_count_the_step_into_the_first_settled_tick() -> None:
+    found = score(make([*HEATING, 780.0, 780.0], power=[10.0] * 10 + [12.0, 13.0]), WINDOW)
+    assert found["power_mean_w"] == 12.5
+    assert found["power_step_mean_w"] == 1.5
+
+
+def test_statuses_are_counted_as_sentences() -> None:
+    found = score(make([780.0, 780.0, 780.0]), WINDOW)
+    assert found["statuses"] == {"solved": 2, str(Status.BLIND): 1}
+    assert found["settled_from"] == 0
+    assert found["solve_ms"]["median"] == pytest.approx(1.0)
+    assert found["tick_ms"]["max"] == pytest.approx(2.0)

@@ -1,0 +1,159 @@
+"""A report is whole, needs nothing from elsewhere, and is the same whenever its results are."""
+
+import json
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from laserloop.bad_input import BadInput
+from laserloop.papers.halilovic.pages import write_report
+
+PAGES = {
+    "README",
+    "claims",
+    "table_1",
+    "closed_loop",
+    "calibration",
+    "ablations",
+    "plant",
+    "timing",
+    "stages",
+}
+ON_A_CLOCK = {"timing.md", "stages.md", "ladder.png", "decisions.png", "index.html"}
+Put = Callable[..., Path]
+Make = Callable[[], dict[str, Any]]
+
+
+def hurry(value: Any) -> Any:
+    """Every number in it, doubled."""
+    if isinstance(value, dict):
+        return {key: hurry(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [hurry(one) for one in value]
+    return 2 * value if isinstance(value, int | float) else value
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory, put_results: Put, make_results: Make) -> Path:
+    return write_report(put_results(tmp_path_factory.mktemp("full"), make_results())).parent
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory, put_results: Put, make_results: Make) -> Path:
+    """The same results, measured on another machine."""
+    found = make_results()
+    found = {name: hurry(part) if name.startswith("clock") else part for name, part in found.items()}
+    return write_report(put_results(tmp_path_factory.mktemp("other"), found)).parent
+
+
+@pytest.fixture(scope="module")
+def partial(tmp_path_factory: pytest.TempPathFactory, put_results: Put, make_results: Make) -> Path:
+    """A quick run of which only the plant is there."""
+    found = {"plant": make_results()["plant"]}
+    return write_report(put_results(tmp_path_factory.mktemp("partial"), found, size="quick")).parent
+
+
+def test_all_pages_are_there(report: Path) -> None:
+    assert {file.stem for file in report.glob("*.md")} == PAGES
+    assert (report / "index.html").stat().st_size < 3e6
+
+
+def test_the_same_results_give_the_same_bytes_whatever_the_clock_said(report: Path, other: Path) -> None:
+    files = {str(file.relative_to(report)) for file in report.rglob("*") if file.is_file()}
+    assert files == {str(file.relative_to(other)) for file in other.rglob("*") if file.is_file()}
+    changed = {name for name in files if (report / name).read_bytes() != (other / name).read_bytes()}
+    assert {Path(name).name for name in changed} == ON_A_CLOCK
+
+
+def test_every_link_and_picture_of_a_page_is_there(report: Path) -> None:
+    for page in report.glob("*.md"):
+        targets = re.findall(r"\]\(([^)]+)\)", page.read_text())
+        assert all((report / target).is_file() for target in targets), page.name
+    assert len(list((report / "figures").glob("*.png"))) > 20
+
+
+def test_headings_go_down_one_level_at_a_time(report: Path) -> None:
+    for page in report.glob("*.md"):
+        levels = [len(marks) for marks in re.findall(r"^(#+) ", page.read_text(), re.MULTILINE)]
+        assert levels[0] == 1
+        assert all(after <= before + 1 for before, after in pairwise(levels)), page.name
+
+
+def test_the_html_page_needs_nothing_from_elsewhere(report: Path) -> None:
+    page = (report / "index.html").read_text()
+    text = re.sub(r"base64,[^\"]*", "", page)
+    assert not re.search(r"https?:|@import|url\([^#]|<script|<link|<iframe", text)
+    names = re.findall(r'\bid="([^"]*)"', page)
+    assert len(names) == len(set(names))
+    assert set(re.findall(r'href="#([^"]*)"', page)) <= set(names)
+
+
+def test_every_figure_of_the_paper_is_accounted_for(report: Path) -> None:
+    text = (report / "README.md").read_text()
+    assert set(map(int, re.findall(r"^\| Fig\. (\d+) \|", text, re.MULTILINE))) == set(range(1, 21))
+    assert "not drawn" not in text
+
+
+def test_ours_stands_beside_the_papers_with_the_sign_of_the_difference(
+    tmp_path: Path, put_results: Put, make_results: Make
+) -> None:
+    found = make_results()
+    chosen = {"closed_loop": found["closed_loop"]}
+    chosen["closed_loop"]["table_2"][2]["overshoot_k"] = 10.9
+    text = (write_report(put_results(tmp_path / "one", chosen)).parent / "closed_loop.md").read_text()
+    row = next(line for line in text.splitlines() if line.startswith("| baseline | diagonal |"))
+    assert row.startswith("| baseline | diagonal | 10.9 (51.1) ▼▼ | 22 (22) ≈ |")
+
+
+def test_a_quick_run_says_so_on_every_page(partial: Path, report: Path) -> None:
+    pages = [*partial.glob("*.md"), partial / "index.html"]
+    assert all("QUICK RUN: reduced size (24 episodes" in page.read_text() for page in pages)
+    assert not any("QUICK RUN" in page.read_text() for page in report.glob("*.*"))
+
+
+def test_a_stage_not_run_yet_says_so(partial: Path) -> None:
+    for name in ("table_1", "closed_loop", "calibration", "ablations", "timing"):
+        assert "Not run yet: run `laserloop reproduce --out DIR`." in (partial / f"{name}.md").read_text()
+    assert "Not run yet" not in (partial / "plant.md").read_text()
+
+
+def test_a_folder_that_is_no_reproduction_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="run `laserloop reproduce --out DIR` first"):
+        write_report(tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "settings.json").write_text("{}")
+    with pytest.raises(BadInput, match="at least one stage"):
+        write_report(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", ""])
+def test_a_damaged_result_is_named(tmp_path: Path, put_results: Put, content: str) -> None:
+    root = put_results(tmp_path / "one", {"plant": {}})
+    (root / "results" / "plant.json").write_text(content)
+    with pytest.raises(BadInput, match=r"plant\.json' is damaged: delete it"):
+        write_report(root)
+
+
+def test_a_result_of_another_version_is_refused(tmp_path: Path, put_results: Put) -> None:
+    root = put_results(tmp_path / "one", {"plant": {"reference": {"0": {}}}})
+    with pytest.raises(BadInput, match="into a new folder"):
+        write_report(root)
+
+
+def test_provenance_names_hashes_seeds_and_times(report: Path) -> None:
+    text = (report / "stages.md").read_text()
+    for fact in (
+        "`abababab",
+        "`efefefef",
+        "1 h 07 min",
+        "1 min",
+        "0000000000",
+        "results/closed_loop.json",
+        "casadi",
+    ):
+        assert fact in text
+    assert json.loads((report.parent / "settings.json").read_text())["name"] in text

@@ -1,0 +1,60 @@
+"""What Table 1 shows: the paper's own rows show it, and rows that do not are told apart."""
+
+from typing import Any
+
+import pytest
+
+from laserloop.papers.halilovic.study.published import EXCITATION_NAMES, TABLE_1
+from laserloop.papers.halilovic.study.table_1_claims import describe_ratios, judge_table_1
+
+
+def copy_paper() -> list[dict[str, Any]]:
+    """The paper's rows in our form, with a flat error."""
+    return [
+        {
+            "path": path,
+            "model": model,
+            "rmse_k": dict(zip(EXCITATION_NAMES, figures, strict=False)),
+            "rmse_mean_k": figures[3],
+            "max_error_k": figures[4],
+            "rmse_per_step_k": [figures[3]] * 5,
+        }
+        for (path, model), figures in TABLE_1.items()
+    ]
+
+
+def test_the_papers_own_rows_obey_and_have_the_ratio_one() -> None:
+    claims = judge_table_1(copy_paper())
+    assert len(claims) == 6
+    assert all(claim.holds for claim in claims)
+    text = describe_ratios(copy_paper())
+    assert text.count("1.00") == 6
+    assert text.endswith("Beyond a factor of 1.5: none.")
+
+
+@pytest.mark.parametrize(
+    ("row", "change", "sentence"),
+    [
+        (2, {"rmse_mean_k": 7.5}, "means of seen paths"),
+        (4, {"rmse_mean_k": 8.0}, "unseen diagonal"),
+        (1, {"rmse_mean_k": 3.71 / 1.02}, "corner model is worse"),
+        (0, {"rmse_k": {"persistent": 2.6, "hf-random": 5.4, "bang-bang": 5.3}}, "bang-bang"),
+        (3, {"rmse_k": {"persistent": 8.3, "hf-random": 8.2, "bang-bang": 10.1}}, "persistent"),
+        (5, {"rmse_per_step_k": [10.0, 11.0, 12.0, 13.0, 15.5]}, "flat"),
+    ],
+)
+def test_a_row_that_differs_breaks_its_claim(row: int, change: dict[str, Any], sentence: str) -> None:
+    rows = copy_paper()
+    rows[row] |= change
+    broken = [claim.sentence for claim in judge_table_1(rows) if not claim.holds]
+    assert any(sentence in text for text in broken)
+
+
+def test_figures_far_from_the_papers_are_named() -> None:
+    rows = copy_paper()
+    rows[0]["max_error_k"] = 2 * 27.7
+    assert describe_ratios(rows).endswith("Beyond a factor of 1.5: vertical paper-base worst 2.00.")
+
+
+def test_one_model_alone_is_not_judged() -> None:
+    assert judge_table_1([row for row in copy_paper() if row["model"] == "paper-base"]) == []

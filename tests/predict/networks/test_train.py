@@ -1,0 +1,54 @@
+"""Training from a store: what the model remembers of where it comes from, and how it is judged."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from laserloop.bad_input import BadInput
+from laserloop.bench.train import multiply_adds, run_train_bench
+from laserloop.data import COLUMNS, EnsembleSettings, EpisodeRecord, create_store, data_hash, write_episode
+from laserloop.predict.networks import FitSettings, MsDeepONet, evaluate, load_model, train
+
+pytest.importorskip("torch")
+pytest.importorskip("zarr")
+
+
+def test_a_model_remembers_its_ensemble_and_reads_temperatures_as_it_was_taught(tmp_path: Path) -> None:
+    ensemble = EnsembleSettings(kind="base", runs=3, states=30)
+    store = create_store(tmp_path / "store", ensemble)
+    rng = np.random.default_rng(0)
+    records = rng.normal(700.0, 50.0, (3, 30, len(COLUMNS)))
+    for index, values in enumerate(records):
+        write_episode(store, index, EpisodeRecord(index, values))
+    settings = FitSettings(max_epochs=2, batch=32)
+    net = MsDeepONet(horizon=3, width=8, basis=4)
+    train(tmp_path / "store", net, settings, tmp_path / "model", reading="peak", smooth=True)
+    model = load_model(tmp_path / "model")
+    data = model.provenance["data"]
+    assert (data["reading"], data["smooth"], data["windows"]) == ("peak", True, 3 * 26)
+    assert (data["ensemble"], data["ensemble_hash"]) == (ensemble.to_json(), data_hash(store))
+
+    blind = records.copy()
+    unread = [i for i, name in enumerate(COLUMNS) if "node" in name or "bilinear" in name]
+    blind[:, :, unread] = 0.0
+    one, other = (evaluate(model, list(values)).residual for values in (records, blind))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_a_training_needs_a_store(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="store"):
+        train(tmp_path / "nowhere", MsDeepONet(), FitSettings(), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_the_bench_counts_every_weight_of_the_papers_network_once() -> None:
+    assert multiply_adds(MsDeepONet()) == 25 * 128 + 128**2 + 128 * 500 + 6 * 128 + 128**2 + 12800 + 500
+
+
+def test_the_bench_prints_its_row() -> None:
+    row = run_train_bench(windows=2048, rounds=1)
+    assert {"windows_per_s", "gemm_peak_gflops", "share_of_peak", "ratio_dataloader"} <= set(row)
+    assert all(np.isfinite(value) and value > 0 for value in row.values())
+    with pytest.raises(BadInput, match="2048 windows"):
+        run_train_bench(windows=1)
