@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from laserloop.control.problem import MpcProblem
-from laserloop.data.episode import PLANTS, make_plant
 from laserloop.loop.tuning import TRAINING_PATHS, tune
 from laserloop.paths import find_path
+from laserloop.plant import PLANTS, make_plant
 
 SHELF = Path(__file__).parent.parent / "src" / "laserloop" / "control" / "gains"
 TICKS = 320

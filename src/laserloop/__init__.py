@@ -10,23 +10,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from laserloop.bad_input import BadInput
-    from laserloop.data.episode import Episode, make_plant, simulate
+    from laserloop.data.episode import Episode, simulate
     from laserloop.data.excitation import Excitation, draw_power
     from laserloop.paths import ScanPath, find_path, sample_polyline
     from laserloop.plant import (
-        Beam,
         Camera,
-        CameraSettings,
         Image,
-        Material,
         Plant,
         PlantSettings,
         Surface,
-        find_material,
         graded_settings,
+        make_plant,
         paper_settings,
-        read_material,
     )
+    from laserloop.process import Beam, CameraSettings, Material, find_material, read_material
 
 _ROOMS = {
     "bad_input": ("BadInput",),

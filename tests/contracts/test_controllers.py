@@ -9,13 +9,13 @@ import pytest
 from laserloop.control.action import Status
 from laserloop.control.gains import find_gains
 from laserloop.control.problem import MpcProblem
-from laserloop.data.episode import make_plant
 from laserloop.loop.controllers import CONTROLLERS, WITH_MODEL, make_controller
 from laserloop.loop.faults import Disturb, Span, blank, drop, freeze, saturate
 from laserloop.loop.run import COMPLETED, Run, run_closed_loop
 from laserloop.paths import ScanPath, find_path
-from laserloop.plant import Camera, Plant
+from laserloop.plant import Camera, Plant, make_plant
 from laserloop.predict.networks import Model, find_model
+from laserloop.process import Process
 
 FAULTS: dict[str, Callable[[Span], Disturb]] = {
     "dropped": drop,
@@ -109,7 +109,7 @@ def test_a_model_that_predicts_nan_leaves_the_laser_off(
 
 @pytest.mark.parametrize("name", [*WITH_MODEL, "oracle"])
 def test_a_plate_above_the_bound_gets_the_least_power(name: str, path: ScanPath, model: Model) -> None:
-    hot = make_plant("paper", path, ambient=850.0)
+    hot = make_plant("paper", path, Process(ambient=850.0))
     run = close(name, hot, path, model)
     assert run.power[:5] == pytest.approx(0.0, abs=1e-6)
     assert Status.INFEASIBLE in run.statuses

@@ -6,9 +6,10 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.data import episode as episode_module
-from laserloop.data.episode import Episode, find_turns, make_plant, simulate
+from laserloop.data.episode import Episode, find_turns, simulate
 from laserloop.paths import ScanPath, find_path
-from laserloop.plant import Plant
+from laserloop.plant import Plant, make_plant
+from laserloop.process import Process
 
 TICKS = 14
 
@@ -72,7 +73,7 @@ def test_the_books_hold_all_the_energy_of_the_laser(episode: Episode, path: Scan
 
 
 def test_absorptivity_takes_its_share_of_the_power(path: ScanPath) -> None:
-    half = simulate(make_plant("paper", path, absorptivity=0.5), path, np.full(TICKS, 14.0))
+    half = simulate(make_plant("paper", path, Process().change(absorptivity=0.5)), path, np.full(TICKS, 14.0))
     assert half.books["absorbed"] == pytest.approx(7.0 * TICKS * path.tick, rel=1e-9)
 
 
@@ -162,7 +163,7 @@ def test_an_unknown_plant_is_refused_with_the_known_ones(path: ScanPath) -> None
 
 def test_a_grid_too_large_for_memory_is_refused(path: ScanPath) -> None:
     with pytest.raises(BadInput, match="at most 20000000 nodes"):
-        make_plant("paper", path, plate=(1.0, 1.0, 0.1))
+        make_plant("paper", path, Process(plate=(1.0, 1.0, 0.1)))
 
 
 def test_power_must_have_one_value_for_each_tick(plant: Plant, path: ScanPath) -> None:

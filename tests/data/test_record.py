@@ -4,7 +4,8 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.data import COLUMNS, EnsembleSettings, plan_episode, record_episode, record_path
 from laserloop.data import record as record_module
-from laserloop.plant import Camera, CameraSettings, Plant, paper_settings
+from laserloop.plant import Camera, Plant, paper_settings
+from laserloop.process import CameraSettings
 
 AT = {name: i for i, name in enumerate(COLUMNS)}
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from laserloop.control.problem import MpcProblem
-from laserloop.data.episode import make_plant
 from laserloop.loop.case import LoopCase, choose_camera, run_case, tune_for
 from laserloop.loop.tuning import price_of
 from laserloop.papers.halilovic.study.loop_tables import (
@@ -16,6 +15,7 @@ from laserloop.papers.halilovic.study.loop_tables import (
 )
 from laserloop.papers.halilovic.study.published_loops import TABLE_2, TABLE_3
 from laserloop.paths import find_path
+from laserloop.plant import make_plant
 from laserloop.predict.networks import find_model
 
 

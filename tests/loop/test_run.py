@@ -6,11 +6,11 @@ import pytest
 from laserloop import BadInput
 from laserloop.control.action import Action, Status
 from laserloop.control.constant import ConstantController
-from laserloop.data.episode import make_plant, simulate
+from laserloop.data.episode import simulate
 from laserloop.loop.run import COMPLETED, bound, run_closed_loop
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.preview import Preview
-from laserloop.plant import Camera, Image, Plant
+from laserloop.plant import Camera, Image, Plant, make_plant
 
 
 class Watcher:

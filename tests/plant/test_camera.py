@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.plant.camera import Camera, CameraSettings, Image
+from laserloop.plant.camera import Camera, Image
 from laserloop.plant.grid import graded_grid, uniform_grid
 from laserloop.plant.surface import Surface
+from laserloop.process import CameraSettings
 
 FloatArray = NDArray[np.float64]
 

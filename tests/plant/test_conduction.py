@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.plant.beam import Beam
 from laserloop.plant.checkerboard import Checkerboard
 from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source
 from laserloop.plant.exact import cosine_decay
+from laserloop.plant.flux import find_flux
 from laserloop.plant.grid import Grid, graded_grid, uniform_grid
 from laserloop.plant.heat_table import tabulate
-from laserloop.plant.material import Material
-from laserloop.plant.material_file import find_material
+from laserloop.process import Beam
+from laserloop.process.material import Material
+from laserloop.process.material_file import find_material
 
 SCHEMES = [BACKWARD_EULER, SDIRK2]
 FloatArray = NDArray[np.float64]
@@ -32,7 +33,7 @@ def small_grid() -> Grid:
 def heat(conduction: Conduction, power: float, x: float, y: float) -> None:
     """One tick of 125 µs with a resting beam."""
     conduction.widen(x - 6e-4, x + 6e-4, y - 6e-4, y + 6e-4, 3e-4)
-    flux = Beam().flux(conduction.grid, power, x, y)
+    flux = find_flux(Beam(), conduction.grid, power, x, y)
     conduction.advance(1.25e-4, (flux,) * len(conduction.scheme.stages))
 
 
@@ -158,7 +159,7 @@ def test_a_lost_solution_is_reported_and_not_passed_on() -> None:
 @pytest.mark.parametrize("tick", [1e-6, 1e-3, 0.1, 10.0])
 def test_any_time_step_closes_its_heat_balance(scheme: Scheme, tick: float) -> None:
     plate = make(small_grid(), scheme)
-    flux = Beam().flux(plate.grid, 1.0, 2e-4, 0.0)
+    flux = find_flux(Beam(), plate.grid, 1.0, 2e-4, 0.0)
     for _ in range(4):
         plate.widen(-1e-3, 1e-3, -1e-3, 1e-3, 3e-4)
         plate.advance(tick, (flux,) * len(scheme.stages))
@@ -171,7 +172,7 @@ def test_a_window_on_a_grid_of_thin_layers_does_not_lose_heat_below() -> None:
     grid = Grid(x=np.linspace(-1e-3, 1e-3, 21), y=np.linspace(-1e-3, 1e-3, 21), z=z)
     windowed, whole = make(grid, SDIRK2, 1e-4), make(grid, SDIRK2, 1e-4)
     whole.start(np.full(grid.shape, 300.0))
-    flux = Beam(sigma=5e-5).flux(grid, 4.0, 0.0, 0.0)
+    flux = find_flux(Beam(sigma=5e-5), grid, 4.0, 0.0, 0.0)
     for _ in range(25):
         for plate in (windowed, whole):
             plate.widen(-3e-4, 3e-4, -3e-4, 3e-4, 6e-5)

@@ -19,7 +19,7 @@ from laserloop.plant.exact import (
     quasi_steady_gaussian,
     quasi_steady_peak,
 )
-from laserloop.plant.material_file import find_material
+from laserloop.process.material_file import find_material
 
 FloatArray = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from numpy.polynomial import Polynomial
 
 from laserloop.bad_input import BadInput
 from laserloop.plant.heat_table import tabulate
-from laserloop.plant.material import Material
-from laserloop.plant.material_file import find_material
+from laserloop.process.material import Material
+from laserloop.process.material_file import find_material
 
 
 def test_the_table_of_304_steel_is_its_integrals_to_a_microkelvin() -> None:

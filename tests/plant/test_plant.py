@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.paths import find_path
-from laserloop.plant import Beam, Plant, PlantSettings, find_material, graded_settings, paper_settings
+from laserloop.plant import Plant, PlantSettings, graded_settings, paper_settings
+from laserloop.process import Beam, find_material
 
 FloatArray = NDArray[np.float64]
 SMALL = (6e-3, 5e-3, 2e-3)  # m
@@ -144,7 +145,7 @@ def test_a_tick_must_take_time() -> None:
 
 def test_a_scan_speed_of_zero_cannot_set_a_grid() -> None:
     with pytest.raises(BadInput, match="scan speed"):
-        graded_settings(speed=0.0)
+        graded_settings(fastest=0.0)
 
 
 def test_the_same_run_twice_gives_the_same_bits(plant: Plant) -> None:

@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 
 from laserloop.control.action import Status
-from laserloop.data.episode import Episode, make_plant, simulate
+from laserloop.data.episode import Episode, simulate
 from laserloop.data.excitation import draw_power
 from laserloop.loop.run import COMPLETED, Run
 from laserloop.loop.scores import score, series_of
 from laserloop.paths import find_path
+from laserloop.plant import make_plant
 
 TICKS = 60  # beyond the first corner of the diagonal, at tick 39
 WINDOW = (760.0, 800.0)  # K

@@ -9,7 +9,7 @@ from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Schem
 from laserloop.plant.exact import Manufactured
 from laserloop.plant.grid import Grid
 from laserloop.plant.heat_table import tabulate
-from laserloop.plant.material_file import find_material
+from laserloop.process.material_file import find_material
 
 FloatArray = NDArray[np.float64]
 SIZE = (1.2e-3, 0.8e-3, 0.6e-3)  # m

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from laserloop.plant import Plant, find_material, paper_settings
+from laserloop.plant import Plant, paper_settings
 from laserloop.plant.reference import ReferencePlant
+from laserloop.process import find_material
 
 
 def settled_range() -> tuple[float, float]:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from laserloop.plant import Material, Plant, graded_settings
+from laserloop.plant import Plant, graded_settings
 from laserloop.plant.exact import Peak, quasi_steady_peak
+from laserloop.process import Material
 
 
 def graded_and_exact(speed: float) -> tuple[float, Peak]:

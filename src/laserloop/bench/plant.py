@@ -11,8 +11,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from laserloop.paths import ScanPath, find_path
-from laserloop.plant import Plant, find_material, graded_settings, paper_settings
+from laserloop.plant import Plant, graded_settings, paper_settings
 from laserloop.plant.reference import ReferencePlant
+from laserloop.process import find_material
 
 POWER = 14.0  # W
 BLOCK = 20  # steps: long enough to refill the caches, short enough to share the machine's moods

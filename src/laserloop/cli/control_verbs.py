@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from laserloop.control.gains import Gains
     from laserloop.control.problem import MpcProblem
     from laserloop.paths import ScanPath
-    from laserloop.plant import CameraSettings
     from laserloop.predict.networks import Model
+    from laserloop.process import CameraSettings
 
 DEFAULT_TICKS = 320
 BEST_MODEL = "paper-corner"

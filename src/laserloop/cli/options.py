@@ -180,6 +180,6 @@ class PlantOptions:
 
     def make(self, path: "ScanPath") -> "Plant":
         """The plant for a path."""
-        from laserloop.data.episode import make_plant
+        from laserloop.plant import make_plant
 
         return make_plant(self.plant, path, **self.describe())

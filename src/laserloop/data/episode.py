@@ -12,16 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.paths import ScanPath
-from laserloop.plant import (
-    Beam,
-    Plant,
-    PlantSettings,
-    Surface,
-    find_material,
-    graded_settings,
-    paper_settings,
-)
-from laserloop.plant.plant import PLATE
+from laserloop.plant import Plant, PlantSettings, Surface
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]  # ticks done, ticks in all
@@ -174,44 +165,6 @@ def simulate(plant: Plant, path: ScanPath, power: ArrayLike, *, progress: Progre
         books=plant.books,
         ms_per_step=1e3 * float(np.mean(laps[1:] or laps)),
     )
-
-
-def make_plant(
-    name: str,
-    path: ScanPath,
-    *,
-    material: str = "304",
-    ambient: float = 300.0,
-    sigma: float = 100e-6,
-    absorptivity: float = 1.0,
-    plate: tuple[float, float, float] = PLATE,
-) -> Plant:
-    """The plant called `name`, made for `path`: the graded one is resolved where the beam goes.
-
-    `material`: a shipped name or a file; `ambient`: K; `sigma`, `plate`: m.
-    """
-    if name not in PLANTS:
-        raise BadInput(f"a plant must be one of {', '.join(PLANTS)}, but got {name!r}; choose one of these.")
-    shared: dict[str, Any] = {
-        "plate": plate,
-        "beam": Beam(sigma=sigma, absorptivity=absorptivity),
-        "material": find_material(material),
-        "ambient": ambient,
-        "tick": path.tick,
-    }
-    if name == "paper":
-        settings = paper_settings(**shared)
-    else:
-        (x_low, y_low), (x_high, y_high) = path.positions.min(axis=0), path.positions.max(axis=0)
-        speed = float(np.hypot(*path.velocities.T).max())
-        settings = graded_settings(region=(x_low, x_high, y_low, y_high), speed=speed, **shared)
-    nodes = int(np.prod(settings.grid.shape))
-    if nodes > MAX_NODES:
-        raise BadInput(
-            f"a plant may have at most {MAX_NODES} nodes, but the {name} grid would need {nodes}: "
-            "take a smaller plate, a wider beam or a shorter path."
-        )
-    return Plant(settings)
 
 
 def find_turns(positions: FloatArray) -> NDArray[np.intp]:

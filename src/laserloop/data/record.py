@@ -92,4 +92,4 @@ def _see(surface: Surface, path: ScanPath, k: int, row: FloatArray) -> None:
 @lru_cache(maxsize=1)
 def _keep_plant(name: str, speed: float, tick: float) -> Plant:
     """One plant per process, built once; a reset makes it as new."""
-    return Plant(paper_settings(tick=tick) if name == "paper" else graded_settings(speed=speed, tick=tick))
+    return Plant(paper_settings(tick=tick) if name == "paper" else graded_settings(fastest=speed, tick=tick))

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.data.ensemble import EXCITATIONS, PREVIEW
-from laserloop.data.episode import make_plant
 from laserloop.data.excitation import Excitation, draw_power
 from laserloop.data.record import COLUMNS, record_path
 from laserloop.paths import ScanPath, find_path, names_file
+from laserloop.plant import make_plant
 
 FloatArray = NDArray[np.float64]
 

@@ -9,7 +9,6 @@ from typing import Any
 from laserloop.bad_input import BadInput
 from laserloop.control.gains import Gains, find_gains
 from laserloop.control.problem import MpcProblem
-from laserloop.data.episode import make_plant
 from laserloop.loop.cache import solve_case
 from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, make_controller
 from laserloop.loop.faults import Disturb
@@ -17,8 +16,9 @@ from laserloop.loop.run import Run, run_closed_loop
 from laserloop.loop.scores import score, series_of
 from laserloop.loop.tuning import TRAINING_PATHS, tune
 from laserloop.paths import ScanPath, find_path
-from laserloop.plant import Camera, CameraSettings, Plant
+from laserloop.plant import Camera, Plant, make_plant
 from laserloop.predict.networks import Model, find_model
+from laserloop.process import CameraSettings
 
 Progress = Callable[[int, int], None]
 

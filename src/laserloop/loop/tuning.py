@@ -20,7 +20,8 @@ from laserloop.control.pi import PiController, PiGains
 from laserloop.control.problem import MpcProblem
 from laserloop.loop.run import run_closed_loop
 from laserloop.paths import ScanPath
-from laserloop.plant import Camera, CameraSettings, Plant
+from laserloop.plant import Camera, Plant
+from laserloop.process import CameraSettings
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]

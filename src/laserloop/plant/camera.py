@@ -11,34 +11,12 @@ from scipy.sparse import csr_array
 from laserloop.bad_input import BadInput
 from laserloop.plant.sampling import bilinear, lattice, smooth
 from laserloop.plant.surface import Hottest, Surface
+from laserloop.process.camera import CameraSettings
 
 FloatArray = NDArray[np.float64]
 
 FEWEST_PIXELS = 3  # along a side; a parabola needs three
 MOST_PIXELS = 4096  # along a side; no thermal camera has more
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CameraSettings:
-    """How good the camera is; the default is the paper's: it sees every node, at once and exactly."""
-
-    pixel: float | None = None  # m, edge of a square pixel on the plate; None: the grid's nodes themselves
-    noise: float = 0.0  # K, standard deviation in each pixel of each image, whatever the exposure
-    exposure: int = 1  # ticks averaged into an image; more blurs a moving beam
-    delay: int = 0  # ticks from the end of the exposure until the image is there
-    seed: int = 0  # of the noise
-    smooth: bool = False  # sample between the pixels by a C¹ cubic, or bilinearly (the paper)?
-    subgrid: bool = False  # is the peak found between the pixels, or is it the hottest one (the paper)?
-
-    def __post_init__(self) -> None:
-        if self.pixel is not None and not (np.isfinite(self.pixel) and self.pixel > 0):
-            raise BadInput(f"a camera's pixel must be a positive length in m or None, got {self.pixel}")
-        if not (np.isfinite(self.noise) and self.noise >= 0):
-            raise BadInput(f"a camera's noise must be a finite number ≥ 0 K, got {self.noise}")
-        for name, least in (("exposure", 1), ("delay", 0), ("seed", 0)):
-            value = getattr(self, name)
-            if not _is_whole(value) or value < least:
-                raise BadInput(f"a camera's {name} must be a whole number ≥ {least}, got {value}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

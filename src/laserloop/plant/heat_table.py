@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.plant.material import Material
+from laserloop.process.material import Material
 
 FloatArray = NDArray[np.float64]
 

@@ -1,7 +1,7 @@
 """The plant: a plate under a moving laser, stepped tick by tick. The referee of everything else."""
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from math import ceil, isfinite
 from typing import Any
@@ -10,43 +10,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.plant.beam import REACH, Beam
 from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source, State
+from laserloop.plant.flux import REACH, find_flux
 from laserloop.plant.grid import Grid, graded_grid, uniform_grid
 from laserloop.plant.heat_table import HeatTable, tabulate
-from laserloop.plant.material import Material
-from laserloop.plant.material_file import find_material
 from laserloop.plant.surface import Hottest, Surface
+from laserloop.process import Beam, Material, Process
 
 FloatArray = NDArray[np.float64]
 
 STRIDE = 0.4  # beam widths moved per step at most; costs 0.5 K of 600 at constant power
-PLATE = (15e-3, 10e-3, 2e-3)  # m
 JUMPS = (0.01, 0.25)  # changes of power, as a share of it, that each take one substep more
 SCAN_AREA = (-1.5e-3, 1.5e-3, -1.5e-3, 1.5e-3)  # m: x_min, x_max, y_min, y_max
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlantSettings:
-    """Everything that defines a plant."""
+    """Everything that defines a plant: a process, and how its heat is computed."""
 
     name: str
+    process: Process
     grid: Grid
     scheme: Scheme
     continuous: bool  # does the beam move within a tick, or stand at its end (the paper)?
     subgrid: bool  # is T_max the peak between the nodes, or the hottest node (the paper)?
-    beam: Beam = field(default_factory=Beam)
-    material: Material = field(default_factory=lambda: find_material("304"))
     region: tuple[float, float, float, float] | None = (
         None  # m: where the grid is made for the beam, if not all
     )
-    ambient: float = 300.0  # K, initial temperature and that of the bottom
-    tick: float = 1.25e-4  # s
     tolerance: float = 1e-4  # K, of each node's heat balance; smaller is slower
     edge: float = 1e-4  # K, rise at the edge of the solved window that makes it grow
 
     def __post_init__(self) -> None:
-        for name in ("ambient", "tick", "tolerance", "edge"):
+        for name in ("tolerance", "edge"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0):
                 raise BadInput(f"{name} must be a positive number, got {value}")
@@ -57,40 +52,76 @@ class PlantSettings:
                 f"take at least a third of the spacing, or the graded plant"
             )
 
+    @property
+    def beam(self) -> Beam:
+        """The process's."""
+        return self.process.beam
 
-def paper_settings(**changes: Any) -> PlantSettings:
-    """The paper's plant: uniform 100 µm grid, backward Euler, beam at the end of its tick, nodal T_max."""
+    @property
+    def material(self) -> Material:
+        """The process's."""
+        return self.process.material
+
+    @property
+    def ambient(self) -> float:
+        """Initial temperature and that of the bottom, K."""
+        return self.process.ambient
+
+    @property
+    def tick(self) -> float:
+        """The control period, s."""
+        return self.process.tick
+
+
+NUMERICS = ("tolerance", "edge")  # the rest of what may be changed belongs to the process
+
+
+def paper_settings(
+    process: Process | None = None,
+    *,
+    grid: Grid | None = None,
+    scheme: Scheme = BACKWARD_EULER,
+    **changes: Any,
+) -> PlantSettings:
+    """The paper's plant: uniform 100 µm grid, backward Euler, beam at the end of its tick, nodal T_max.
+
+    `changes` are fields of the process, the paper's unless given, or the tolerance or edge of its solution.
+    """
+    numerics = {name: changes.pop(name) for name in NUMERICS if name in changes}
+    process = replace(process or Process(), **changes)
     return PlantSettings(
         name="paper",
-        grid=changes.pop("grid", None) or uniform_grid(changes.pop("plate", PLATE)),
-        scheme=changes.pop("scheme", BACKWARD_EULER),
+        process=process,
+        grid=grid or uniform_grid(process.plate),
+        scheme=scheme,
         continuous=False,
         subgrid=False,
-        **changes,
+        **numerics,
     )
 
 
 def graded_settings(
+    process: Process | None = None,
     *,
     region: tuple[float, float, float, float] = SCAN_AREA,
-    speed: float = 0.304,
-    plate: tuple[float, float, float] = PLATE,
-    beam: Beam | None = None,
-    material: Material | None = None,
+    fastest: float | None = None,
     refine: float = 1.0,
+    scheme: Scheme = SDIRK2,
     **changes: Any,
 ) -> PlantSettings:
     """The plant to trust: resolved where the beam goes, second order in time, T_max between the nodes.
 
-    `region`: m, bounding box of all beam positions; `speed`: m/s, the fastest the grid is made for;
-    `refine`: 2 halves every spacing.
+    `region`: m, bounding box of all lit beam positions; `fastest`: m/s, the speed that the grid is made for,
+    that of the process unless given; `refine`: 2 halves every spacing. `changes` as for the paper's plant.
     """
-    beam = beam or Beam()
-    material = material or find_material("304")
-    for what, value in (("scan speed", speed), ("refine", refine)):
+    numerics = {name: changes.pop(name) for name in NUMERICS if name in changes}
+    process = replace(process or Process(), **changes)
+    fastest = process.speed if fastest is None else fastest
+    for what, value in (("fastest", fastest), ("refine", refine)):
         if not (np.isfinite(value) and value > 0):
             raise BadInput(f"{what} must be a positive number, got {value}")
-    margin = 3.0 * beam.sigma
+    sigma, plate = process.beam.sigma, process.plate
+    margin = 3.0 * sigma
     half_x, half_y = plate[0] / 2, plate[1] / 2
     refined = (
         max(-half_x, region[0] - margin),
@@ -98,18 +129,17 @@ def graded_settings(
         max(-half_y, region[2] - margin),
         min(half_y, region[3] + margin),
     )
-    layer = min(np.sqrt(_diffusivity(material) * beam.sigma / speed), beam.sigma)
-    grid = graded_grid(plate, refined, fine=0.5 * beam.sigma / refine, first_depth=layer / 4.0 / refine)
+    layer = min(np.sqrt(_diffusivity(process.material) * sigma / fastest), sigma)
+    grid = graded_grid(plate, refined, fine=0.5 * sigma / refine, first_depth=layer / 4.0 / refine)
     return PlantSettings(
         name="graded",
+        process=process,
         grid=grid,
-        scheme=changes.pop("scheme", SDIRK2),
+        scheme=scheme,
         continuous=True,
         subgrid=True,
-        beam=beam,
-        material=material,
         region=region,
-        **changes,
+        **numerics,
     )
 
 
@@ -127,6 +157,7 @@ class Snapshot:
     state: State
     time: float
     power: float
+    emitted: float
     pace: int
     identity: str  # of the grid and the material it belongs to
 
@@ -147,6 +178,7 @@ class Plant:
         self._identity = _identify(settings.grid, self.table)
         self._warned: set[str] = set()
         self._power = 0.0  # W, of the latest tick
+        self._emitted = 0.0  # W, what a laser with a lag gives right now
         self._pace = 1  # its substeps
         self._failed = False
         self.time = 0.0  # s
@@ -155,17 +187,22 @@ class Plant:
         """The whole plate back to ambient temperature."""
         self._conduction.reset()
         self._warned.clear()
-        self.time = self._power = 0.0
+        self.time = self._power = self._emitted = 0.0
         self._pace, self._failed = 1, False
         return self.surface()
 
     def step(self, power: float, spot: FloatArray) -> Surface:
-        """One tick at constant power, W, the beam going from spot[0] to spot[1], m."""
+        """One tick at a constant command, W, the beam going from spot[0] to spot[1], m.
+
+        A laser with a lag gives the mean of what it emits meanwhile; one without gives just the command.
+        """
         if self._failed:
             raise BadInput("the last tick failed half done: reset the plant or restore a snapshot first")
         spot = np.asarray(spot, dtype=float)
-        self._check(power, spot)
         s = self.settings
+        self._check(power)
+        power, emitted = s.process.laser.follow(self._emitted, power, s.tick)
+        self._check_spot(power, spot)
         reach = REACH * s.beam.sigma
         low, high = spot.min(axis=0) - reach, spot.max(axis=0) + reach
         self._conduction.widen(low[0], high[0], low[1], high[1], reach / 2)
@@ -176,7 +213,7 @@ class Plant:
                 s.tick / substeps, self._sources(power, spot, n / substeps, 1 / substeps)
             )
         self._failed = False
-        self._power, self._pace = power, substeps
+        self._power, self._emitted, self._pace = power, emitted, substeps
         self.time += s.tick
         surface = self.surface()
         self._watch_range(surface)
@@ -197,7 +234,9 @@ class Plant:
 
     def snapshot(self) -> Snapshot:
         """A copy of the state, to plan on and come back to."""
-        return Snapshot(self._conduction.save(), self.time, self._power, self._pace, self._identity)
+        return Snapshot(
+            self._conduction.save(), self.time, self._power, self._emitted, self._pace, self._identity
+        )
 
     def restore(self, snapshot: Snapshot) -> Surface:
         """Back to a snapshot of this plant, or of one with the same grid and material."""
@@ -205,6 +244,7 @@ class Plant:
             raise BadInput("a snapshot must come from a plant with the same grid, material and ambient")
         self._conduction.load(snapshot.state)
         self.time, self._power, self._pace = snapshot.time, snapshot.power, snapshot.pace
+        self._emitted = snapshot.emitted
         self._failed = False
         return self.surface()
 
@@ -231,13 +271,19 @@ class Plant:
         """The flux at each stage of a step that covers `share` of the tick from `start` on."""
         s = self.settings
         places = (start + time * share if s.continuous else 1.0 for time, _ in s.scheme.stages)
-        return tuple(s.beam.flux(s.grid, power, *(spot[0] + p * (spot[1] - spot[0]))) for p in places)
+        return tuple(find_flux(s.beam, s.grid, power, *(spot[0] + p * (spot[1] - spot[0]))) for p in places)
 
-    def _check(self, power: float, spot: FloatArray) -> None:
+    @staticmethod
+    def _check(power: float) -> None:
         if not (isfinite(power) and power >= 0):
             raise BadInput(f"laser power must be a finite number ≥ 0 W, got {power}")
+
+    def _check_spot(self, power: float, spot: FloatArray) -> None:
+        """A beam that heats must be where the grid is made for it; a dark one may be anywhere."""
         if spot.shape != (2, 2) or not all(map(isfinite, spot.flat)):
             raise BadInput(f"a spot is two finite points (x, y) in m, got {spot.tolist()}")
+        if power == 0.0:
+            return
         x, y = self.settings.grid.x, self.settings.grid.y
         self._check_inside(spot, (x[0], x[-1], y[0], y[-1]), "the beam must stay on the plate of")
         if self.settings.region is not None:

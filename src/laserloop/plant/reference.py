@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, diags_array, kron
 from scipy.sparse.linalg import cg
 
 from laserloop.bad_input import BadInput
-from laserloop.plant.material import Material
+from laserloop.process.material import Material
 
 FloatArray = NDArray[np.float64]
 

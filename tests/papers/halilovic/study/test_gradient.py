@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from laserloop.data.episode import make_plant
 from laserloop.papers.halilovic.study.gradient import compare_gradients, summarise
 from laserloop.paths import find_path
-from laserloop.plant import Camera
+from laserloop.plant import Camera, make_plant
 from laserloop.predict.networks import find_model
 
 

@@ -8,7 +8,7 @@ from laserloop.papers.halilovic.pages.size import NOT_RUN
 from laserloop.papers.halilovic.report.blocks import Block, Heading, Page, Picture, Prose, Table
 from laserloop.papers.halilovic.report.figures import draw_material, draw_plants
 from laserloop.papers.halilovic.study.plant_accuracy import GRADED, PAPER, POWER, SETTLED, SPEED, TICKS
-from laserloop.plant import find_material
+from laserloop.process import find_material
 
 SOURCE = "results/plant.json"
 

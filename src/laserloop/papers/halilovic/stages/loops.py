@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from laserloop.control.gains import find_gains
-from laserloop.data.episode import make_plant
 from laserloop.loop.cache import has_case, solve_case
 from laserloop.loop.case import LoopCase, run_case
 from laserloop.papers.halilovic.folder import Folder
@@ -23,7 +22,7 @@ from laserloop.papers.halilovic.study.loop_tables import (
     list_table_3,
 )
 from laserloop.paths import find_path
-from laserloop.plant import Camera
+from laserloop.plant import Camera, make_plant
 from laserloop.predict.networks import find_model
 
 CLOCKED = ("solve_ms", "tick_ms")

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from laserloop.control.problem import MpcProblem
-from laserloop.data.episode import make_plant
 from laserloop.loop.cache import solve_case
 from laserloop.loop.case import TICKS, control, record
 from laserloop.paths import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, find_path, trace_diagonal
+from laserloop.plant import make_plant
 from laserloop.predict.networks import find_model
 
 DETAILS = {

@@ -78,7 +78,7 @@ def judge_plants(
 
 def _drive(line: Line) -> dict[str, Any]:
     settings, substeps = _make_settings(line)
-    plant = Plant(replace(settings, tick=TICK / substeps))
+    plant = Plant(replace(settings, process=replace(settings.process, tick=TICK / substeps)))
     direction = np.array([np.cos(np.deg2rad(line.angle)), np.sin(np.deg2rad(line.angle))])
     node, peak = [], []
     for k in range(TICKS * substeps):

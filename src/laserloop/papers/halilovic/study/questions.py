@@ -7,12 +7,11 @@ import numpy as np
 from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
-from laserloop.data.episode import make_plant
 from laserloop.loop.case import choose_camera
 from laserloop.loop.controllers import make_solver
 from laserloop.loop.run import run_closed_loop
 from laserloop.paths import find_path
-from laserloop.plant import Camera
+from laserloop.plant import Camera, make_plant
 from laserloop.predict.networks import Model
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from laserloop.control.action import Controller
 from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem
-from laserloop.data.episode import make_plant
 from laserloop.loop.cache import solve_case
 from laserloop.loop.case import TICKS, choose_camera, record
 from laserloop.loop.controllers import make_solver
@@ -19,8 +18,9 @@ from laserloop.loop.deadline import Punctual
 from laserloop.loop.faults import slow_down
 from laserloop.loop.run import run_closed_loop
 from laserloop.paths import find_path
-from laserloop.plant import Camera, CameraSettings
+from laserloop.plant import Camera, make_plant
 from laserloop.predict.networks import find_model
+from laserloop.process import CameraSettings
 
 INTERVAL = 125e-6  # s
 

@@ -9,9 +9,9 @@ import numpy as np
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question
-from laserloop.data.episode import make_plant
 from laserloop.loop.scores import spread
 from laserloop.paths import find_path
+from laserloop.plant import make_plant
 from laserloop.predict.networks import Model, make_predictor
 
 WARM_UP = 60  # ticks until the plate is as warm as in a run

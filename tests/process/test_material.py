@@ -8,8 +8,8 @@ from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.plant.material import Material
-from laserloop.plant.material_file import find_material
+from laserloop.process.material import Material
+from laserloop.process.material_file import find_material
 
 Table = dict[str, list[float]]
 

@@ -5,12 +5,21 @@ import io
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import yaml
 from numpy.polynomial import Polynomial
 
 from laserloop.bad_input import BadInput
-from laserloop.plant.material import COLUMNS, Material, Property, check_list, check_number, check_table, show
+from laserloop.process.material import (
+    COLUMNS,
+    Material,
+    Property,
+    check_list,
+    check_number,
+    check_table,
+    show,
+)
 
 CSV_HEADERS = (("T_K", "k_W_mK", "rho_kg_m3", "cp_J_kgK"), COLUMNS, ("T", "k", "ρ", "c_p"))
 LARGEST_FILE = 1_000_000  # bytes; a thousand rows take 40 kB
@@ -19,7 +28,7 @@ MOST_COEFFICIENTS = 20
 
 def shipped_materials() -> tuple[str, ...]:
     """The names of the materials that come with the package."""
-    names = [file.name for file in (files("laserloop.plant") / "alloys").iterdir()]
+    names = [file.name for file in (files("laserloop.process") / "alloys").iterdir()]
     return tuple(sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml")))
 
 
@@ -27,12 +36,16 @@ def find_material(text: str) -> Material:
     """A shipped material by name, or one read from a CSV or YAML file by path."""
     name = text.lower()
     if name in shipped_materials():
-        file = files("laserloop.plant") / "alloys" / f"{name}.yaml"
+        file = files("laserloop.process") / "alloys" / f"{name}.yaml"
         return _parse_yaml(file.read_text(encoding="utf-8"), file.name)
     if name.endswith((".csv", ".yaml", ".yml")):
         return read_material(text)
     known = ", ".join(shipped_materials())
     raise BadInput(f"a material must be {known} or a .csv or .yaml file, got {show(text)}: choose one")
+
+
+def _parse_yaml(text: str, where: str) -> Material:
+    return parse_material(_load_yaml(text, where), where)
 
 
 def read_material(file: str | Path) -> Material:
@@ -84,10 +97,19 @@ def _parse_csv(text: str, where: str) -> Material:
     return Material.from_table(**table, name=Path(where).stem, source=f"Table in {where}.", valid=None)
 
 
-def _parse_yaml(text: str, where: str) -> Material:
-    data = _check_keys(
-        _load_yaml(text, where), where, needs=("name", "source"), either=("table", "polynomial")
-    )
+def describe_material(material: Material) -> dict[str, Any]:
+    """A material whole, as a file of it would hold it."""
+    told: dict[str, Any] = {"name": material.name, "source": material.source, "valid": list(material.valid)}
+    curves = {label: getattr(material, label) for label in COLUMNS[1:]}
+    if all(isinstance(curve, Polynomial) for curve in curves.values()):
+        return told | {"polynomial": {label: curve.coef.tolist() for label, curve in curves.items()}}
+    rows = {label: curve(curves["k"].x).tolist() for label, curve in curves.items()}
+    return told | {"table": {"T": curves["k"].x.tolist(), **rows}}
+
+
+def parse_material(data: object, where: str) -> Material:
+    """The material that a mapping describes: name, source, valid, and a `table` or a `polynomial`."""
+    data = _check_keys(data, where, needs=("name", "source"), either=("table", "polynomial"))
     name, source = data["name"], data["source"]
     if not (isinstance(name, str) and isinstance(source, str)):
         got = f"{show(name)} and {show(source)}"

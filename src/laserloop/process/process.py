@@ -1,0 +1,125 @@
+"""The process: everything a user has, in one noun."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from laserloop.bad_input import BadInput
+from laserloop.process.beam import Beam
+from laserloop.process.camera import CameraSettings
+from laserloop.process.laser import Laser
+from laserloop.process.material import Material
+from laserloop.process.material_file import describe_material, find_material, parse_material
+from laserloop.process.schema import ENTRIES, FORMAT, check_keys, find_entry, get_value, set_value
+
+
+# No slots: cached_property keeps the hash.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Process:
+    """Material, plate, beam, laser, control period, speed, window and camera; SI units.
+
+    Two processes are equal if their numbers are; names are for people.
+    """
+
+    name: str = "paper"
+    material: Material = field(default_factory=lambda: find_material("304"))
+    plate: tuple[float, float, float] = (15e-3, 10e-3, 2e-3)  # m; the origin is the centre of its surface
+    ambient: float = 300.0  # K, at the start, and always at the plate's bottom
+    beam: Beam = field(default_factory=Beam)
+    laser: Laser = field(default_factory=Laser)
+    tick: float = 1.25e-4  # s, during which the power is constant
+    speed: float = 0.304  # m/s, where a path does not say its own
+    window: tuple[float, float] = (760.0, 800.0)  # K, where T_max is wanted
+    camera: CameraSettings = field(default_factory=CameraSettings)
+
+    def __post_init__(self) -> None:
+        for entry in ENTRIES:
+            entry.check(get_value(self, entry))
+        if not isinstance(self.material, Material):
+            raise BadInput(f"the material of a process must be a Material, got {self.material!r}: find one")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Process) and self.hash == other.hash
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    @cached_property
+    def hash(self) -> str:
+        """The first 16 hex digits of the hash of all numbers; names and sources do not count."""
+        told = self.to_json()
+        told.pop("name")
+        told["material"] = {
+            key: told["material"][key] for key in told["material"] if key not in ("name", "source")
+        }
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+
+    def to_json(self) -> dict[str, Any]:
+        """The process whole, as its file has it: units are in the names, the material's numbers inside."""
+        told: dict[str, Any] = {
+            "laserloop_process": FORMAT,
+            "name": self.name,
+            "material": describe_material(self.material),
+        }
+        for entry in ENTRIES:
+            set_value(told, entry, entry.tell(get_value(self, entry)))
+        return told
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any], *, where: str = "a process") -> "Process":
+        """The process of these keys, the rest by default; a key that means nothing is refused."""
+        found = check_keys(given, where)
+        changes: dict[str, Any] = {entry.field: entry.read(value, where) for entry, value in found.items()}
+        if "material" in given:
+            changes["material"] = read_inline(given["material"], where)
+        if "name" in given:
+            changes["name"] = str(given["name"])
+        return Process()._with(changes)
+
+    def change(self, **values: Any) -> "Process":
+        """The same process with some values changed, by the names and units of its file: sigma_um=80."""
+        changes = {}
+        for key, value in values.items():
+            if key == "material":
+                changes["material"] = value if isinstance(value, Material) else find_material(value)
+            else:
+                entry = find_entry(key)
+                changes[entry.field] = entry.read(value, "the process")
+        return self._with(changes)
+
+    def differences(self, other: "Process") -> list[str]:
+        """The keys whose values differ."""
+        ours, theirs = self.to_json(), other.to_json()
+        numbers = [{**told["material"], "name": "", "source": ""} for told in (ours, theirs)]
+        keys = ["material"] if numbers[0] != numbers[1] else []
+        return keys + [e.key for e in ENTRIES if e.tell(get_value(self, e)) != e.tell(get_value(other, e))]
+
+    def _with(self, changes: Mapping[str, Any]) -> "Process":
+        """Replace fields by dotted name."""
+        parts: dict[str, Any] = {}
+        for place, value in changes.items():
+            owner, _, name = place.rpartition(".")
+            if owner:
+                parts.setdefault(owner, {})[name] = value
+            else:
+                parts[place] = value
+        nested = {item.name for item in fields(self) if is_dataclass(getattr(self, item.name))} - {"material"}
+        return replace(
+            self,
+            **{
+                name: replace(getattr(self, name), **value)
+                if name in nested and isinstance(value, dict)
+                else value
+                for name, value in parts.items()
+            },
+        )
+
+
+def read_inline(given: object, where: str) -> Material:
+    """A material by name, or the whole of it as a mapping."""
+    if isinstance(given, str):
+        return find_material(given)
+    return parse_material(given, f"the material of {where}")

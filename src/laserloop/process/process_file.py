@@ -1,0 +1,108 @@
+"""Process files: find a built-in process by name, read one from YAML, write one with its comments."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+
+import yaml
+
+from laserloop.bad_input import BadInput
+from laserloop.process.material_file import describe_material, shipped_materials
+from laserloop.process.process import Process
+from laserloop.process.schema import ENTRIES, FORMAT, SECTIONS, Entry, get_value
+
+LARGEST_FILE = 1_000_000  # bytes; a material's table of a thousand rows inside takes 40 kB
+SHELF = files("laserloop.process") / "processes"
+
+
+def shipped_processes() -> tuple[str, ...]:
+    """The names of the processes that come with the package."""
+    return tuple(
+        sorted(file.name.removesuffix(".yaml") for file in SHELF.iterdir() if file.name.endswith(".yaml"))
+    )
+
+
+def find_process(text: str) -> Process:
+    """A built-in process by name, or one read from a YAML file by path."""
+    if text.lower() in shipped_processes():
+        name = text.lower()
+        return _parse((SHELF / f"{name}.yaml").read_text(encoding="utf-8"), name, Path())
+    if Path(text).suffix.lower() in (".yaml", ".yml"):
+        return read_process(text)
+    known = ", ".join(shipped_processes())
+    raise BadInput(f"a process must be {known} or a .yaml file, but got {text[:80]!r}; choose one.")
+
+
+def read_process(file: str | Path) -> Process:
+    """Read a process; a material's file is looked for beside it."""
+    path, rule = Path(file), f"the process file {str(file)!r} must be"
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as problem:  # ValueError: a null byte in the name
+        reason = getattr(problem, "strerror", None) or "not a path"
+        raise BadInput(f"{rule} readable, but is not ({reason}); check its name.") from None
+    if len(content) > LARGEST_FILE:
+        raise BadInput(f"{rule} at most {LARGEST_FILE} bytes long, but is longer; keep only the settings.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise BadInput(f"{rule} UTF-8 text, but byte {problem.start + 1} is not; save it as text.") from None
+    return _parse(text, path.stem, path.parent)
+
+
+def _parse(text: str, name: str, folder: Path) -> Process:
+    where = f"the process {name}"
+    try:
+        given = yaml.safe_load(text)
+    except Exception as problem:  # PyYAML leaks KeyError, AttributeError, RecursionError and more
+        line = getattr(getattr(problem, "problem_mark", None), "line", None)
+        place = where if line is None else f"line {line + 1} of {where}"
+        raise BadInput(
+            f"a process must be plain YAML, but {place} cannot be read as such; correct it."
+        ) from None
+    if not isinstance(given, Mapping):
+        raise BadInput(
+            f"{where} must be lines of name: value, but holds something else; start from a built-in one."
+        )
+    material = given.get("material")
+    if isinstance(material, int) and not isinstance(material, bool):
+        material = str(material)  # 304 without quotes
+    if isinstance(material, str) and material.lower() not in shipped_materials():
+        material = str(folder / material)
+    named = {"name": name, **given}
+    return Process.from_json(named if material is None else {**named, "material": material}, where=where)
+
+
+def write_process(process: Process, *, material: str | None = None) -> str:
+    """The text of a process file: every key with its unit, its range and what it does.
+
+    `material` is the name or file to write in place of the whole table.
+    """
+    inside = {"material": material or describe_material(process.material)}
+    lines = [
+        f"laserloop_process: {FORMAT}",
+        f"name: {yaml.safe_dump(process.name, default_style='"').strip()}",
+        f"# {', '.join(shipped_materials())}, a .yaml or .csv file beside this one, or the properties themselves.",
+        yaml.safe_dump(inside, sort_keys=False, allow_unicode=True, default_flow_style=None).strip(),
+    ]
+    section = ""
+    for entry in ENTRIES:
+        owner, _, key = entry.key.rpartition(".")
+        if owner != section and owner in SECTIONS:
+            lines.append(f"{owner}:")
+        section = owner
+        lines += [f"{'  ' if owner else ''}{line}" for line in _write_entry(process, entry, key)]
+    return "\n".join(lines) + "\n"
+
+
+def _write_entry(process: Process, entry: Entry, key: str) -> list[str]:
+    value = entry.tell(get_value(process, entry))
+    shown = (
+        ""
+        if value is None
+        else f" [{', '.join(f'{v:g}' for v in value)}]"
+        if entry.names
+        else f" {value:.12g}"
+    )
+    return [f"# {entry.text} ({entry.rule})", f"{key}:{shown}"]

@@ -1,0 +1,208 @@
+"""The keys of a process file: what each is, its unit, its range, and where it stands in a `Process`.
+
+One table is behind the file, the JSON, the options of the command line and the comments that `init` writes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from laserloop.bad_input import BadInput
+
+FORMAT = 1
+DIGITS = 12  # that a file keeps of a number, so that units cost no bits on the way there and back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One number, or some in a list."""
+
+    key: str  # in a file, with its section before a dot
+    field: str  # in a Process, likewise
+    low: float
+    high: float
+    text: str  # a whole sentence
+    unit: str = ""
+    per: float = 1.0  # of `unit` in one SI unit; dividing by it keeps 125 µs at 1.25e-4 s exactly
+    names: tuple[str, ...] = ()  # of the numbers in a list; none: a single number
+    rising: bool = False  # must a list rise?
+    whole: bool = False
+    optional: bool = False  # may it be empty?
+
+    @property
+    def rule(self) -> str:
+        """What is allowed."""
+        kind = "whole number" if self.whole else "number"
+        span = f"from {self.low:g} to {self.high:g}{' ' + self.unit if self.unit else ''}"
+        order = ", low before high" if self.rising else ""
+        if self.names:
+            return f"{len(self.names)} {kind}s [{', '.join(self.names)}] {span}{order}"
+        return f"a {kind} {span}{' or empty' if self.optional else ''}"
+
+    def check(self, value: Any) -> None:
+        """Refuse an SI value out of range."""
+        self.read(self.tell(value), "a process")
+
+    def tell(self, value: Any) -> Any:
+        """An SI value as a file has it."""
+        if value is None:
+            return None
+        if self.names:
+            return [self._round(part) for part in value]
+        return int(value) if self.whole else self._round(value)
+
+    def read(self, given: object, where: str) -> Any:
+        """The SI value of what a file has."""
+        if given is None and self.optional:
+            return None
+        parts = list(given) if self.names and isinstance(given, list | tuple) else [given]
+        numbers = [_number(part) for part in parts]
+        fine = all(self.low <= number <= self.high for number in numbers)
+        if self.whole:
+            fine = fine and all(number == int(number) for number in numbers)
+        if self.rising:
+            fine = fine and numbers == sorted(set(numbers))
+        if (
+            not fine
+            or len(parts) != max(1, len(self.names))
+            or bool(self.names) != isinstance(given, list | tuple)
+        ):
+            raise BadInput(
+                f"{self.key} of {where} must be {self.rule}, but is {str(given)[:60]!r}; correct it."
+            )
+        if self.whole:
+            return int(numbers[0])
+        scaled = tuple(number / self.per for number in numbers)
+        return scaled if self.names else scaled[0]
+
+    def _round(self, value: float) -> float:
+        given = float(value) * self.per
+        return float(f"{given:.{DIGITS}g}") if isfinite(given) else given
+
+
+def _number(given: object) -> float:
+    """As a float; NaN, which is in no range, if it is none. PyYAML reads 1e-4 as text."""
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        return float("nan")
+    try:
+        return float(given)
+    except ValueError:
+        return float("nan")
+
+
+MILLI, MICRO = 1e3, 1e6  # in one
+PAIR = ("low", "high")
+
+ENTRIES = (
+    Entry(
+        key="plate_mm", field="plate", low=0.2, high=1000.0, unit="mm", per=MILLI, names=("x", "y", "z"),
+        text="Edges of the plate; the origin is the centre of its surface.",
+    ),
+    Entry(
+        key="ambient_k", field="ambient", low=1.0, high=5e3, unit="K",
+        text="Temperature at the start, and always at the plate's bottom.",
+    ),
+    Entry(
+        key="beam.sigma_um", field="beam.sigma", low=5.0, high=1e4, unit="µm", per=MICRO,
+        text="Standard deviation of the Gaussian beam (a quarter of its 1/e² diameter); wider is cooler.",
+    ),
+    Entry(
+        key="beam.absorptivity", field="beam.absorptivity", low=1e-4, high=1.0,
+        text="Share of the power that becomes heat; 1 if powers are absorbed powers.",
+    ),
+    Entry(
+        key="laser.power_w", field="laser.power", low=0.0, high=1e4, unit="W", names=PAIR, rising=True,
+        text="The least and the most that the laser can give while it is on.",
+    ),
+    Entry(
+        key="laser.lag_us", field="laser.lag", low=0.0, high=1e5, unit="µs", per=MICRO,
+        text="Time constant with which the laser follows its command; 0 is at once.",
+    ),
+    Entry(
+        key="tick_us", field="tick", low=1e-2, high=1e6, unit="µs", per=MICRO,
+        text="Control period, during which the power is constant.",
+    ),
+    Entry(
+        key="speed_mm_s", field="speed", low=1e-3, high=1e6, unit="mm/s", per=MILLI,
+        text="Scan speed where a path does not give its own; slower is hotter.",
+    ),
+    Entry(
+        key="window_k", field="window", low=1.0, high=1e4, unit="K", names=PAIR, rising=True,
+        text="Process window of the peak temperature: soft below, hard above.",
+    ),
+    Entry(
+        key="camera.pixel_um", field="camera.pixel", low=1.0, high=1e4, unit="µm", per=MICRO, optional=True,
+        text="Edge of a pixel on the plate; empty: as fine as the simulation's grid.",
+    ),
+    Entry(
+        key="camera.noise_k", field="camera.noise", low=0.0, high=1e3, unit="K",
+        text="Standard deviation of the noise in each pixel.",
+    ),
+    Entry(
+        key="camera.exposure_ticks", field="camera.exposure", low=1, high=1000, unit="ticks", whole=True,
+        text="Ticks averaged into an image; more blurs a moving beam.",
+    ),
+    Entry(
+        key="camera.delay_ticks", field="camera.delay", low=0, high=1000, unit="ticks", whole=True,
+        text="Ticks from the end of the exposure until the image is there.",
+    ),
+    Entry(
+        key="camera.every_ticks", field="camera.every", low=1, high=1000, unit="ticks", whole=True,
+        text="Ticks from one image to the next.",
+    ),
+)  # fmt: skip
+
+BY_KEY = {entry.key: entry for entry in ENTRIES}
+SECTIONS = tuple(dict.fromkeys(entry.key.partition(".")[0] for entry in ENTRIES if "." in entry.key))
+OTHERS = ("laserloop_process", "name", "material")
+
+
+def find_entry(name: str) -> Entry:
+    """The entry with this key, its section left out or not."""
+    found = [entry for entry in ENTRIES if name in (entry.key, entry.key.rpartition(".")[2])]
+    if len(found) != 1:
+        raise BadInput(f"a process has the keys {_list_keys()}, but {name[:40]!r} was given; choose one.")
+    return found[0]
+
+
+def check_keys(given: Mapping[str, Any], where: str) -> dict[Entry, Any]:
+    """The entries that are given, with what was given; a key that means nothing is refused by name."""
+    if given.get("laserloop_process", FORMAT) != FORMAT:
+        raise BadInput(
+            f"{where} must have the format {FORMAT}, but has {str(given['laserloop_process'])[:40]!r}; "
+            "update laserloop or correct laserloop_process."
+        )
+    flat: dict[str, Any] = {}
+    for key, value in given.items():
+        if key in SECTIONS:
+            if not isinstance(value, Mapping):
+                raise BadInput(
+                    f"{key} of {where} must be a section of lines, but is {str(value)[:40]!r}; indent them."
+                )
+            flat |= {f"{key}.{name}": part for name, part in value.items()}
+        elif key not in OTHERS:
+            flat[str(key)] = value
+    for key in flat:
+        if key not in BY_KEY:
+            raise BadInput(
+                f"{where} may have the keys {_list_keys()}, but has {str(key)[:40]!r}; correct its name or remove it."
+            )
+    return {BY_KEY[key]: value for key, value in flat.items()}
+
+
+def get_value(process: Any, entry: Entry) -> Any:
+    """The SI value of an entry in a process."""
+    for name in entry.field.split("."):
+        process = getattr(process, name)
+    return process
+
+
+def set_value(told: dict[str, Any], entry: Entry, value: Any) -> None:
+    """Put a value where a file has it."""
+    section, _, name = entry.key.rpartition(".")
+    (told.setdefault(section, {}) if section else told)[name] = value
+
+
+def _list_keys() -> str:
+    return ", ".join((*OTHERS[1:], *BY_KEY))
