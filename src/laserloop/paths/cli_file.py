@@ -1,4 +1,4 @@
-"""ASCII Common Layer Interface files: the polylines and hatches of their first layer.
+"""ASCII Common Layer Interface files: the polylines and hatches of one layer.
 
 A file is a list of commands, `$$NAME/value,value,…`, which may go over several lines; comments stand between
 double slashes, or after them up to the line's end.
@@ -7,12 +7,12 @@ double slashes, or after them up to the line's end.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from math import nan
 from os import PathLike
 from reprlib import repr as short_repr
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.mark import Mark
-from laserloop.paths.plate import DEFAULT_PLATE, check_plate
+from laserloop.paths.move import Move
 from laserloop.paths.text_file import decode_text, parse_number, read_bytes, split_lines
 from laserloop.paths.track import Track, lay_track
 
@@ -43,9 +43,8 @@ class Command:
     chunks: list[tuple[int, str]] = field(default_factory=list)
 
 
-def read_cli(file: str | PathLike[str], *, plate: tuple[float, float] = DEFAULT_PLATE) -> Track:
-    """The track of a layer file, at the speeds of `$$SPEED` (mm/s) where it has them."""
-    check_plate(plate)
+def read_cli(file: str | PathLike[str], *, layer: int | None = None) -> Track:
+    """The track of a layer file, with `$$SPEED` (mm/s) and `$$POWER` (W) where it has them."""
     content = read_bytes(file)
     if re.search(rb"^\s*\$\$BINARY\b", content[:100_000], re.MULTILINE):
         raise BadInput(
@@ -53,7 +52,7 @@ def read_cli(file: str | PathLike[str], *, plate: tuple[float, float] = DEFAULT_
         )
     layers = _Layers(file)
     commands = _read_commands(decode_text(content, file), file)
-    return lay_track(layers.follow(commands), file=file, plate=plate).add_notes(layers.tell())
+    return lay_track(layers.follow(commands), file=file, layer=layer).add_notes(layers.tell())
 
 
 def _read_commands(text: str, file: str | PathLike[str]) -> Iterator[Command]:
@@ -90,14 +89,13 @@ class _Layers:
         self._file = file
         self._unit: float | None = None  # m
         self._level: float | None = None  # m
-        self._speed: float | None = None  # m/s
-        self._on = True
+        self._speed, self._power = nan, nan  # m/s, W
         self._announced: float | None = None
         self._found = 0
-        self._strange: dict[str, int] = {}  # command → its first line
+        self._unknown: dict[str, int] = {}  # command → its first line
 
-    def follow(self, commands: Iterable[Command]) -> Iterator[Mark]:
-        """The marks, layer after layer."""
+    def follow(self, commands: Iterable[Command]) -> Iterator[Move]:
+        """The moves, layer after layer."""
         for command in commands:
             where = f"{self._file}, line {command.line}"
             match command.name:
@@ -115,35 +113,41 @@ class _Layers:
                 case "SPEED":
                     self._speed = 1e-3 * self._read_positive(command, where)
                 case "POWER":
-                    self._on = self._read_one(command, where) > 0
+                    self._power = self._read_power(command, where)
                 case "GEOMETRYEND":
                     return
                 case name if name not in HARMLESS:
-                    self._strange.setdefault(f"$${name[:20]}", command.line)
+                    self._unknown.setdefault(f"$${name[:20]}", command.line)
 
     def tell(self) -> Iterator[str]:
         """What was passed over; sentences without their full stop."""
-        if self._strange:
-            names = list(self._strange)
+        if self._unknown:
+            names = list(self._unknown)
             more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-            first = self._strange[names[0]]
+            first = self._unknown[names[0]]
             yield f"{self._file}, line {first} and after: {', '.join(names[:NAMED])}{more} passed over"
         if self._announced not in (None, self._found):
             yield f"{self._file} announces {self._announced:g} layers, but has {self._found}"
 
-    def _draw_polyline(self, command: Command, where: str) -> Iterator[Mark]:
+    def _draw_polyline(self, command: Command, where: str) -> Iterator[Move]:
         points = self._read_points(command, where, head=3, each=1, what="points")
         if len(points) > 1:
-            yield from self._mark(command, points)
+            yield self._move(command, points)
 
-    def _draw_hatches(self, command: Command, where: str) -> Iterator[Mark]:
+    def _draw_hatches(self, command: Command, where: str) -> Iterator[Move]:
         points = self._read_points(command, where, head=2, each=2, what="hatches")
         for k in range(0, len(points), 2):
-            yield from self._mark(command, points[k : k + 2])
+            yield self._move(command, points[k : k + 2])
 
-    def _mark(self, command: Command, points: list[complex]) -> Iterator[Mark]:
-        if self._on:
-            yield Mark(line=command.line, points=points, level=self._level or 0.0, speed=self._speed)
+    def _move(self, command: Command, points: list[complex]) -> Move:
+        return Move(
+            line=command.line,
+            points=points,
+            lit=self._power != 0,
+            level=self._level or 0.0,
+            speed=self._speed,
+            power=self._power,
+        )
 
     def _read_points(self, command: Command, where: str, *, head: int, each: int, what: str) -> list[complex]:
         """The coordinates after `head` whole numbers, the last of which says how many `what` there are."""
@@ -185,6 +189,12 @@ class _Layers:
         value = self._read_one(command, where)
         if value <= 0:
             raise BadInput(f"{where}: $${command.name} must be positive, but is {value:g}; correct it.")
+        return value
+
+    def _read_power(self, command: Command, where: str) -> float:
+        value = self._read_one(command, where)
+        if value < 0:
+            raise BadInput(f"{where}: $$POWER must not be negative, but is {value:g}; give W, or 0 for off.")
         return value
 
     def _scale(self, where: str) -> float:

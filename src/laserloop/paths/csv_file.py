@@ -1,4 +1,8 @@
-"""CSV files of waypoints: a header `x_mm,y_mm`, then one waypoint per row."""
+"""CSV files of waypoints: a header `x_mm,y_mm`, then one waypoint per row.
+
+Columns named `lit` (0 or 1), `speed_mm_s` and `power_w` are of the leg that leads to the row; power 0 is
+the laser off.
+"""
 
 import csv
 from collections.abc import Iterator
@@ -6,41 +10,64 @@ from os import PathLike
 from reprlib import repr as short_repr
 
 import numpy as np
-from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.plate import DEFAULT_PLATE, check_plate, first_off_plate, off_plate
 from laserloop.paths.text_file import parse_number, read_bytes, split_lines
+from laserloop.paths.track import Track, no_lit_moves
 
 HEADER = ["x_mm", "y_mm"]
+OF_LEGS = {"lit": 1.0, "speed_mm_s": np.nan, "power_w": np.nan}  # column → what it is without
 
 
-def read_csv(file: str | PathLike[str], *, plate: tuple[float, float] = DEFAULT_PLATE) -> NDArray[np.float64]:
-    """The waypoints (m) in `file`, all on the plate and at least two of them different.
+def read_csv(file: str | PathLike[str], *, layer: int | None = None) -> Track:
+    """The track through the waypoints of `file`, all in layer 1.
 
     Blank lines, lines that start with #, and further columns named in the header are passed over.
     """
-    check_plate(plate)
+    if layer not in (None, 1):
+        raise BadInput(f"{file}: the layer of a CSV file must be 1, but is {layer}; leave it out.")
     rows = _split_rows(_read_text(file), file)
     columns = _check_header(rows, file)
-    lines, points = [], []
+    lines, points = list[int](), list[tuple[float, float]]()
+    legs: dict[str, list[float]] = {name: [] for name in OF_LEGS if name in columns}
     for line, cells in rows:
-        points.append(_parse_point(cells, columns, f"{file}, line {line}"))
+        where = f"{file}, line {line}"
+        points.append(_parse_point(cells, len(columns), where))
         lines.append(line)
+        for name, values in legs.items():
+            values.append(_parse_leg(cells, columns.index(name), name, where))
     if not points:
         raise BadInput(
             f"{file}: at least two waypoints must follow the header, but none does; add a row for each."
         )
-    waypoints = np.array(points) / 1e3
-    off = first_off_plate(waypoints, plate)
-    if off is not None:
-        raise off_plate(f"{file}, line {lines[off]}", waypoints[off], plate)
-    if (waypoints == waypoints[0]).all():
-        raise BadInput(
-            f"{file}, line {lines[0]}: a path needs at least two different waypoints, but ({points[0][0]:g}, "
-            f"{points[0][1]:g}) mm is the only one up to line {lines[-1]}; add another."
-        )
-    return waypoints
+    return _cut_dark_ends(lines, points, legs, file)
+
+
+def _cut_dark_ends(
+    lines: list[int],
+    points: list[tuple[float, float]],
+    legs: dict[str, list[float]],
+    file: str | PathLike[str],
+) -> Track:
+    """The track from its first to its last lit leg; one waypoint alone is a leg to itself."""
+    ends = np.arange(len(points)) if len(points) > 1 else np.zeros(2, np.intp)
+    lit, speeds_mm_s, powers = (
+        np.array(legs[name])[ends[1:]] if name in legs else np.full(len(ends) - 1, missing)
+        for name, missing in OF_LEGS.items()
+    )
+    bright = np.flatnonzero((lit > 0) & (powers != 0))
+    if not len(bright):
+        raise no_lit_moves(file)
+    legs_kept = slice(bright[0], bright[-1] + 1)
+    ends = ends[bright[0] : bright[-1] + 2]
+    return Track(
+        points=np.array(points)[ends] / 1e3,
+        lines=np.array(lines)[ends],
+        lit=((lit > 0) & (powers != 0))[legs_kept],
+        speeds=speeds_mm_s[legs_kept] / 1e3,
+        powers=powers[legs_kept],
+        rests=np.zeros(len(ends) - 1),
+    )
 
 
 def _read_text(file: str | PathLike[str]) -> str:
@@ -72,8 +99,8 @@ def _split_rows(text: str, file: str | PathLike[str]) -> Iterator[tuple[int, lis
             ) from None
 
 
-def _check_header(rows: Iterator[tuple[int, list[str]]], file: str | PathLike[str]) -> int:
-    """The number of columns that the header names."""
+def _check_header(rows: Iterator[tuple[int, list[str]]], file: str | PathLike[str]) -> list[str]:
+    """The names of the columns."""
     line, cells = next(rows, (0, []))
     if not line:
         raise BadInput(
@@ -84,7 +111,10 @@ def _check_header(rows: Iterator[tuple[int, list[str]]], file: str | PathLike[st
             f"{file}, line {line}: the header must start with x_mm,y_mm, but is "
             f"{short_repr(','.join(cells))}; name the first two columns so."
         )
-    return len(cells)
+    twice = next((name for name in OF_LEGS if cells.count(name) > 1), None)
+    if twice is not None:
+        raise BadInput(f"{file}, line {line}: a column may come once, but {twice} comes twice; rename one.")
+    return cells
 
 
 def _parse_point(cells: list[str], columns: int, where: str) -> tuple[float, float]:
@@ -98,3 +128,17 @@ def _parse_point(cells: list[str], columns: int, where: str) -> tuple[float, flo
             "write decimals with a point or name the further columns."
         )
     return parse_number(cells[0], "x_mm", where), parse_number(cells[1], "y_mm", where)
+
+
+def _parse_leg(cells: list[str], column: int, name: str, where: str) -> float:
+    """What the row says about its leg in the column `name`; an empty cell says nothing."""
+    text = cells[column] if column < len(cells) else ""
+    if not text:
+        return OF_LEGS[name]
+    value = parse_number(text, name, where)
+    if name == "lit" and value not in (0, 1):
+        raise BadInput(f"{where}: lit must be 0 or 1, but is {value:g}; 1 is the laser on.")
+    if value < 0 or (name == "speed_mm_s" and value == 0):
+        rule = "must be positive" if name == "speed_mm_s" else "must not be negative"
+        raise BadInput(f"{where}: {name} {rule}, but is {value:g}; correct it or leave it empty.")
+    return value

@@ -1,33 +1,25 @@
 """Finding a path by what a person types: a built-in name or a file."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.cli_file import read_cli
 from laserloop.paths.csv_file import read_csv
+from laserloop.paths.formats import FORMATS, Reader, find_reader, names_file
 from laserloop.paths.gcode_file import read_gcode
 from laserloop.paths.path import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, check_ticks
 from laserloop.paths.plate import DEFAULT_PLATE, check_plate, first_off_plate, off_plate
 from laserloop.paths.polyline import hop_length, sample_polyline
 from laserloop.paths.random_polyline import draw_polyline
-from laserloop.paths.segment_file import read_segments
+from laserloop.paths.sampling import DEFAULT_JUMP_SPEED, sample_track
 from laserloop.paths.shapes import trace_diagonal, trace_horizontal, trace_spiral, trace_vertical
-from laserloop.paths.track import Track, sample_track
+from laserloop.paths.track import Track
 
 DEFAULT_TICKS = 400
 MAX_SEED = 2**32 - 1
-READERS: dict[str, Callable[..., Track]] = {".gcode": read_gcode, ".cli": read_cli, ".txt": read_segments}
-FORMATS = ".csv, .gcode, .cli or .txt"
-
-
-def names_file(text: str) -> bool:
-    """Whether a person who types `text` means a file, which has an end, rather than a built-in path."""
-    suffix = Path(text).suffix.lower()
-    return suffix == ".csv" or suffix in READERS
+NOWHERE = (0.0, 0.0)  # m; no offset
 
 
 def find_path(
@@ -37,23 +29,62 @@ def find_path(
     speed: float | None = None,
     tick: float = DEFAULT_TICK,
     plate: tuple[float, float] = DEFAULT_PLATE,
+    layer: int | None = None,
+    offset: tuple[float, float] = NOWHERE,
+    centre: bool = False,
+    jump_speed: float = DEFAULT_JUMP_SPEED,
+    s_max: float | None = None,
+    power_max: float | None = None,
 ) -> ScanPath:
     """The path that `text` names: vertical, horizontal, spiral, diagonal, polyline:SEED or a file.
 
-    Files end in .csv, .gcode, .cli or .txt. Built-in paths last 400 ticks unless told otherwise; a file is
-    followed to its end. Without `speed` a file's own speeds are taken, and 304 mm/s where there are none.
+    Built-in paths last 400 ticks unless told otherwise; a file is followed to its end. A file is G-code
+    (.gcode, .nc, .ngc, .tap, .gco, .g, .cnc), Common Layer Interface (.cli), a segment table (.txt) or
+    waypoints (.csv); with any other ending it is known by its content.
+
+    `speed` (m/s) is for lit moves; without it a file's own speeds are taken, and 304 mm/s where there are
+    none. Dark moves go at the file's speed or at `jump_speed` (m/s). Of a file `layer` chooses the layer,
+    from 1; `offset` (m) moves it, or `centre` puts the bounding box of its lit part on the plate's centre.
+    G-code whose S is not in W needs `s_max` and `power_max`: S at `s_max` is `power_max` W.
     """
     check_plate(plate)
-    suffix = Path(text).suffix.lower()
-    if suffix in READERS:
-        track = READERS[suffix](text, plate=plate)
-        return sample_track(track, name=text, speed=speed, tick=tick, ticks=ticks)
-    if speed is None:
-        speed = DEFAULT_SPEED
-    if suffix == ".csv":
-        return sample_polyline(read_csv(text, plate=plate), name=text, speed=speed, tick=tick, ticks=ticks)
-    if ticks is None:
-        ticks = DEFAULT_TICKS
+    if not names_file(text):
+        if (layer, offset, centre, s_max, power_max) != (None, NOWHERE, False, None, None):
+            raise BadInput(
+                "a layer, an offset, a centring or a range of S must be for a file, but the path is "
+                f"{text!r}; leave them out or name a file."
+            )
+        return _find_built_in(text, ticks=ticks, speed=speed, tick=tick, plate=plate)
+    if centre and offset != NOWHERE:
+        raise BadInput(
+            f"a path must be centred or moved, but both were asked for, by {offset} m; choose one."
+        )
+    reader, track = _read(text, layer=layer, s_max=s_max, power_max=power_max)
+    track = track.centre() if centre else track.shift(offset)
+    track.check(text, plate)
+    if reader is read_csv and track.is_plain:
+        speed = DEFAULT_SPEED if speed is None else speed
+        return sample_polyline(track.points, name=text, speed=speed, tick=tick, ticks=ticks)
+    return sample_track(track, name=text, speed=speed, jump_speed=jump_speed, tick=tick, ticks=ticks)
+
+
+def _read(
+    text: str, *, layer: int | None, s_max: float | None, power_max: float | None
+) -> tuple[Reader, Track]:
+    """The track of a file, and by what it was read."""
+    reader = find_reader(text)
+    if reader is read_gcode:
+        return reader, read_gcode(text, layer=layer, s_max=s_max, power_max=power_max)
+    if s_max is not None or power_max is not None:
+        raise BadInput(f"{text}: a range of S must be for G-code, but this is none; leave it out.")
+    return reader, reader(text, layer=layer)
+
+
+def _find_built_in(
+    text: str, *, ticks: int | None, speed: float | None, tick: float, plate: tuple[float, float]
+) -> ScanPath:
+    ticks = DEFAULT_TICKS if ticks is None else ticks
+    speed = DEFAULT_SPEED if speed is None else speed
     check_ticks(ticks)
     waypoints = _trace(text, (ticks + 1) * hop_length(speed, tick))
     path = sample_polyline(waypoints, name=text, speed=speed, tick=tick, ticks=ticks)
@@ -90,8 +121,8 @@ def _parse_seed(seed: str, text: str) -> int:
 def _unknown(text: str) -> BadInput:
     if Path(text).suffix:
         return BadInput(
-            f"a path file must end in {FORMATS}, but got {text!r}; rename it if it is one of these, or write "
-            "its waypoints as x_mm,y_mm into a .csv file."
+            f"a path file must exist, and end in {FORMATS} or look like one of these, but {text!r} is no "
+            "file; check its name and folder."
         )
     return BadInput(
         f"a path must be one of vertical, horizontal, spiral, diagonal, polyline:SEED or a file that ends in "

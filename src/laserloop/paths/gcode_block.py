@@ -7,7 +7,7 @@ from os import PathLike
 from reprlib import repr as short_repr
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.gcode_codes import LASER, PROGRAM_END
+from laserloop.paths.gcode_codes import FAN, LASER, PROGRAM_END
 from laserloop.paths.text_file import split_lines
 
 COMMENT = re.compile(r"\([^)]*\)|;.*")
@@ -72,7 +72,7 @@ def _split_words(code: str, where: str) -> list[tuple[str, str]]:
     if WORDS.fullmatch(packed) and not exponent:
         return WORD.findall(packed)
     text = FREE_TEXT.match(packed)
-    if text is not None and (text[3] or 10 * int(text[2]) not in LASER | PROGRAM_END):
+    if text is not None and (text[3] or 10 * int(text[2]) not in LASER | FAN | PROGRAM_END):
         return [(text[1] or text[3], text[2] or text[4])]
     if "(" in code:
         raise BadInput(f"{where}: a comment must be closed, but ( is not; add ) in the same line.")

@@ -5,7 +5,11 @@ ARCS = frozenset((20, 30))
 DWELL, NEW_ORIGIN, NO_MOTION = 40, 920, 800
 ELSEWHERE = frozenset((280, 300, 530))  # homes, and moves in coordinates that no file gives
 LASER = frozenset((30, 40, 50))  # M3 to M5
+FAN_ON = 1060  # M106
+FAN = frozenset((FAN_ON, 1070))
 PROGRAM_END = frozenset((20, 300))  # M2, M30
+# Absolute or relative material, heaters, fans, accelerations: words of Marlin and RepRap.
+PRINTER = FAN | {820, 830, 920, 1040, 1050, 1090, 1400, 1900, 2010, 2030, 2040, 2050}
 
 # Planes, units, absolute or relative, offsets taken back: obeyed.
 MODES = frozenset((170, 180, 190, 200, 210, 900, 910, 901, 911, 921))
@@ -13,7 +17,7 @@ MODES = frozenset((170, 180, 190, 200, 210, 900, 910, 901, 911, 921))
 HARMLESS_G = MODES | {100, 110, 150, 290, 400, 430, 431, 490, 500, *range(540, 600, 10), 610, 611, 640, 690}
 HARMLESS_G |= {940, 970, 980, 990, DWELL, NEW_ORIGIN, NO_MOTION, *MOTIONS, *ELSEWHERE}
 # Pauses, tools, coolant, absolute or relative material.
-HARMLESS_M = LASER | PROGRAM_END | {0, 10, 60, 70, 80, 90, 820, 830}
+HARMLESS_M = LASER | FAN | PROGRAM_END | {0, 10, 60, 70, 80, 90, 820, 830}
 
 # Splines, polar coordinates, threads, probes, cutter compensation, scaling, macros, rotation, canned cycles,
 # other feeds; subprograms. To pass over these would be to follow another path.

@@ -1,27 +1,41 @@
-"""G-code files: the laser-on moves of their first layer."""
+"""G-code files: the moves of one layer."""
 
+import re
 from os import PathLike
+
+import numpy as np
 
 from laserloop.bad_input import BadInput
 from laserloop.paths.gcode_block import read_blocks
-from laserloop.paths.gcode_laser import Laser, find_light
+from laserloop.paths.gcode_laser import Laser, find_dialect
 from laserloop.paths.gcode_machine import Machine
-from laserloop.paths.plate import DEFAULT_PLATE, check_plate
 from laserloop.paths.text_file import decode_text, read_bytes
 from laserloop.paths.track import Track, lay_track
 
+IN_WATTS = re.compile(r"\bS (?:is )?in (?:W|watts?)\b", re.IGNORECASE)
 
-def read_gcode(file: str | PathLike[str], *, plate: tuple[float, float] = DEFAULT_PLATE) -> Track:
-    """The track of a program: G0 to G4, G20, G21, G90 to G92, F, and M3 to M5, S or E for the laser.
 
-    The laser is on by M3 or M4 and S, without these by a growing E, without that on G1, G2 and G3. Its
-    power is not read: the controller gives it.
+def read_gcode(
+    file: str | PathLike[str],
+    *,
+    layer: int | None = None,
+    s_max: float | None = None,
+    power_max: float | None = None,
+) -> Track:
+    """The track of a program: G0 to G4, G20, G21, G90 to G92, F, and M3 to M5, S, E, M106 for the laser.
+
+    The laser is on by M3 or M4 and S; without these by a growing E, without that by M106, and without all of
+    them on G1, G2 and G3. G0 is dark. S is the power in W, or in parts of `s_max`, which is `power_max` W.
     """
-    check_plate(plate)
     text = decode_text(read_bytes(file), file)
     if not text.strip():
         raise BadInput(f"{file}: a G-code file must hold moves, but it is empty; check how it was exported.")
-    machine = Machine(file, Laser(find_light(read_blocks(text, file))))
-    return lay_track(machine.follow(read_blocks(text, file)), file=file, plate=plate).add_notes(
+    dialect = find_dialect(read_blocks(text, file))
+    laser = Laser(dialect.light, s_max=s_max, power_max=power_max)
+    machine = Machine(file, laser, printer=dialect.printer)
+    track = lay_track(machine.follow(read_blocks(text, file)), file=file, layer=layer).add_notes(
         machine.tell()
     )
+    if s_max is None and np.isfinite(track.powers[track.lit]).any() and not IN_WATTS.search(text):
+        return track.add_notes([f"{file}: S is taken as W, since nothing says what its range is"])
+    return track

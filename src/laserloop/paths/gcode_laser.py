@@ -1,10 +1,13 @@
-"""The laser of a G-code program: the ways in which programs say that it is on."""
+"""The laser of a G-code program: the ways in which programs say that it is on, and with which power."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import Enum, auto
+from math import isfinite, nan
 
+from laserloop.bad_input import BadInput
 from laserloop.paths.gcode_block import Block
-from laserloop.paths.gcode_codes import LASER, MODES, MOTIONS
+from laserloop.paths.gcode_codes import DWELL, FAN, FAN_ON, LASER, MODES, MOTIONS, PRINTER
 
 
 class Light(Enum):
@@ -13,48 +16,88 @@ class Light(Enum):
     SWITCH = auto()  # M3, M4, M5, and S
     POWER = auto()  # S alone
     MATERIAL = auto()  # an E axis that advances, as of 3D printers
+    FAN = auto()  # M106 and M107: a laser on a printer's fan pin
     MOTION = auto()  # nothing: on in G1, G2 and G3, off in G0
 
 
-def find_light(blocks: Iterable[Block]) -> Light:
-    """How a whole program does it: by laser words if it has any, else by material, else by motion."""
-    found = Light.MOTION
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How a program is to be understood."""
+
+    light: Light
+    printer: bool  # Marlin and RepRap: P of a dwell is in ms, and G0 goes at the feed
+
+
+def find_dialect(blocks: Iterable[Block]) -> Dialect:
+    """Of a whole program: the laser by the first of its ways that occurs, in the order of `Light`."""
+    found, printer = {Light.MOTION}, False
     for block in blocks:
+        printer = printer or not PRINTER.isdisjoint(block.m)
         if not LASER.isdisjoint(block.m):
-            return Light.SWITCH
-        if "S" in block.values and not block.m and all(code in MOTIONS or code in MODES for code in block.g):
-            found = Light.POWER
-        elif "E" in block.values and found is Light.MOTION:
-            found = Light.MATERIAL
-    return found
+            found.add(Light.SWITCH)
+        elif not FAN.isdisjoint(block.m):
+            found.add(Light.FAN)
+        elif not block.m and all(code in MOTIONS or code in MODES for code in block.g):
+            if "S" in block.values:
+                found.add(Light.POWER)
+            if "E" in block.values:
+                found.add(Light.MATERIAL)
+    return Dialect(
+        light=next(light for light in Light if light in found), printer=printer or Light.MATERIAL in found
+    )
 
 
 class Laser:
-    """On or off, and with which power, as the words before said."""
+    """On or off, and with which power, as the words before said; S at `s_max` is `power_max` W."""
 
-    def __init__(self, light: Light) -> None:
+    def __init__(self, light: Light, *, s_max: float | None = None, power_max: float | None = None) -> None:
+        if (s_max is None) != (power_max is None) or not all(
+            value is None or (isfinite(value) and value > 0) for value in (s_max, power_max)
+        ):
+            raise BadInput(
+                f"the range of S must be two positive numbers, but S at {s_max} is to be {power_max} W; give "
+                "both s_max and power_max."
+            )
         self._light = light
         self._on = light is Light.POWER
         self._dynamic = False  # M4: off at rest
-        self._power = 0.0 if light is Light.POWER else 1.0  # M3 without any S is on
+        self._s = 0.0 if light is Light.POWER else nan  # M3 without any S is on, with a power not known
+        self._s_max, self._power_max = s_max, power_max
 
     def obey(self, block: Block) -> None:
-        """Takes M3, M4, M5 and S out of a block."""
+        """Takes M3, M4, M5, M106, M107 and S out of a block; S of a dwell is its time."""
         for code in block.m:
             if code in LASER:
                 self._on, self._dynamic = code != 50, code == 40
-        if "S" in block.values and all(code in LASER for code in block.m):
-            self._power = block.values["S"]
+            elif code in FAN and self._light is Light.FAN:
+                self._on = code == FAN_ON
+                self._s = block.values.get("S", self._s_max or nan)  # without S it is on to the full
+        if "S" in block.values and DWELL not in block.g and all(code in LASER for code in block.m):
+            self._s = block.values["S"]
 
-    def marks(self, motion: int, advance: float) -> bool:
-        """Whether it heats during a motion that feeds so much material."""
+    def is_lit(self, motion: int, advance: float) -> bool:
+        """Whether it is on during a motion that feeds so much material."""
         if self._light is Light.MATERIAL:
             return advance > 0
         if motion == 0:
             return False
-        return self._light is Light.MOTION or (self._on and self._power > 0)
+        return self._light is Light.MOTION or self._is_on()
 
-    def marks_at_rest(self) -> bool:
-        """Whether it heats during a dwell."""
-        switched = self._light in (Light.SWITCH, Light.POWER)
-        return switched and self._on and not self._dynamic and self._power > 0
+    def is_lit_at_rest(self) -> bool:
+        """Whether it is on during a dwell."""
+        return self._light not in (Light.MATERIAL, Light.MOTION) and self._is_on() and not self._dynamic
+
+    def find_power(self, where: str) -> float:
+        """What S commands, W; NaN if the program does not say."""
+        if self._light in (Light.MATERIAL, Light.MOTION):
+            return nan
+        if self._s_max is None or self._power_max is None:
+            return self._s
+        if self._s > self._s_max:
+            raise BadInput(
+                f"{where}: S must be at most {self._s_max:g}, but is {self._s:g}; correct S or its range."
+            )
+        return self._s / self._s_max * self._power_max
+
+    def _is_on(self) -> bool:
+        return self._on and not self._s <= 0

@@ -1,9 +1,10 @@
-"""A machine that obeys G-code and tells where it went with the laser on; SI inside.
+"""A machine that obeys G-code and tells where it went, lit or dark; SI inside.
 
 Of a block first the modes act, then feed and laser, then dwell or motion, as on the machines themselves.
 """
 
 from collections.abc import Iterable, Iterator
+from math import nan
 from os import PathLike
 
 from laserloop.bad_input import BadInput
@@ -11,7 +12,7 @@ from laserloop.paths import gcode_codes as codes
 from laserloop.paths.gcode_arc import follow_arc
 from laserloop.paths.gcode_block import Block
 from laserloop.paths.gcode_laser import Laser
-from laserloop.paths.mark import Mark
+from laserloop.paths.move import Move
 
 MM, INCH = 1e-3, 25.4e-3  # m
 LEVEL = 1e-9  # m
@@ -22,32 +23,32 @@ NO_AXES = frozenset("ABCTUVW")  # of this machine
 class Machine:
     """Modes and place of a laser on three axes; starts at the plate's centre, in mm, absolute."""
 
-    def __init__(self, file: str | PathLike[str], laser: Laser) -> None:
-        self._file, self._laser = file, laser
+    def __init__(self, file: str | PathLike[str], laser: Laser, *, printer: bool = False) -> None:
+        self._file, self._laser, self._printer = file, laser, printer
         self._place, self._height, self._material = 0j, 0.0, 0.0
         self._zero, self._zero_height = 0j, 0.0  # of the program's coordinates, on the plate
         self._known, self._known_height = False, False  # whether the file said where the machine is
         self._unit, self._plane = MM, 170
         self._absolute, self._absolute_arcs, self._absolute_material = True, False, True
         self._motion: int | None = None
-        self._feed: float | None = None  # m/s
-        self._strange: dict[str, int] = {}  # word → its first line
+        self._feed = nan  # m/s
+        self._unknown: dict[str, int] = {}  # word → its first line
         self._guessed_start: int | None = None  # line
         self._rested: int | None = None  # line
 
-    def follow(self, blocks: Iterable[Block]) -> Iterator[Mark]:
+    def follow(self, blocks: Iterable[Block]) -> Iterator[Move]:
         """Obeys block by block."""
         for block in blocks:
-            mark = self._obey(block, f"{self._file}, line {block.line}")
-            if mark is not None:
-                yield mark
+            move = self._obey(block, f"{self._file}, line {block.line}")
+            if move is not None:
+                yield move
 
     def tell(self) -> Iterator[str]:
         """What was passed over or assumed on the way; sentences without their full stop."""
-        if self._strange:
-            words = list(self._strange)
+        if self._unknown:
+            words = list(self._unknown)
             more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
-            first = self._strange[words[0]]
+            first = self._unknown[words[0]]
             yield f"{self._file}, line {first} and after: {', '.join(words[:NAMED])}{more} passed over"
         if self._guessed_start is not None:
             yield (
@@ -55,18 +56,19 @@ class Machine:
                 "file does not give; the path begins at its end, or at the plate's centre if it is relative"
             )
         if self._rested is not None:
-            yield f"{self._file}, line {self._rested}: P of G4 is read as seconds"
+            unit = "milliseconds, as in Marlin" if self._printer else "seconds, as in LinuxCNC and GRBL"
+            yield f"{self._file}, line {self._rested}: P of G4 is read as {unit}"
 
-    def _obey(self, block: Block, where: str) -> Mark | None:
-        foreign = self._note_strangers(block, where)
+    def _obey(self, block: Block, where: str) -> Move | None:
+        foreign = self._note_unknown(block, where)
         for code in block.g:
             self._set_mode(code)
         for code in block.m:
             if code in (820, 830):
                 self._absolute_material = code == 820
+        self._laser.obey(block)
         if codes.DWELL in block.g:
             return self._rest(block, where)
-        self._laser.obey(block)
         if "F" in block.values and not foreign:
             if block.values["F"] <= 0:
                 raise BadInput(
@@ -81,9 +83,9 @@ class Machine:
             return self._move(block, where)
         return None
 
-    def _note_strangers(self, block: Block, where: str) -> bool:
-        """Whether the block's numbers belong to a command that is not known here."""
-        foreign = False
+    def _note_unknown(self, block: Block, where: str) -> bool:
+        """Whether the block's numbers belong to a command that is not known here, or to a fan."""
+        foreign = not codes.FAN.isdisjoint(block.m)
         for letter, block_codes, harmless, refused in (
             ("G", block.g, codes.HARMLESS_G, codes.REFUSED_G),
             ("M", block.m, codes.HARMLESS_M, codes.REFUSED_M),
@@ -96,10 +98,10 @@ class Machine:
                     )
                 if code not in harmless:
                     foreign = True
-                    self._strange.setdefault(f"{letter}{code / 10:g}", block.line)
+                    self._unknown.setdefault(f"{letter}{code / 10:g}", block.line)
         if not foreign:
             for letter in NO_AXES.intersection(block.values):
-                self._strange.setdefault(letter, block.line)
+                self._unknown.setdefault(letter, block.line)
         return foreign and codes.MOTIONS.isdisjoint(block.g)
 
     def _set_mode(self, code: int) -> None:
@@ -119,15 +121,19 @@ class Machine:
             case 921:
                 self._zero, self._zero_height = 0j, 0.0
 
-    def _rest(self, block: Block, where: str) -> Mark | None:
-        seconds = next((block.values[letter] for letter in "PSX" if letter in block.values), 0.0)
+    def _rest(self, block: Block, where: str) -> Move | None:
+        letter = next((letter for letter in "PSX" if letter in block.values), None)
+        seconds = 0.0 if letter is None else block.values[letter]
         if seconds < 0:
-            raise BadInput(f"{where}: a dwell must not be negative, but lasts {seconds:g} s; correct it.")
-        if not (seconds and self._known and self._laser.marks_at_rest()):
+            raise BadInput(f"{where}: a dwell must not be negative, but is {seconds:g}; correct it.")
+        if not (seconds and self._known):
             return None
-        if "P" in block.values and self._rested is None:
-            self._rested = block.line
-        return Mark(line=block.line, points=[self._place], level=self._height, speed=self._feed, rest=seconds)
+        if letter == "P":
+            seconds *= 1e-3 if self._printer else 1.0
+            self._rested = self._rested or block.line
+        return self._make_move(
+            block, [self._place, self._place], where, lit=self._laser.is_lit_at_rest(), rest=seconds
+        )
 
     def _rename_place(self, block: Block) -> None:
         """G92: the place where the machine stands gets new coordinates."""
@@ -147,31 +153,44 @@ class Machine:
             self._place, self._known = 0j, False
         self._height, self._known_height = 0.0, False
 
-    def _move(self, block: Block, where: str) -> Mark | None:
+    def _move(self, block: Block, where: str) -> Move | None:
         motion = self._motion
         if motion is None:
             raise BadInput(
                 f"{where}: a move needs G0, G1, G2 or G3 before it, but none came yet; add one to the line."
             )
-        lit = self._laser.marks(motion, self._feed_material(block))
-        start, height = self._place, self._height
+        lit = self._laser.is_lit(motion, self._feed_material(block))
+        start, height, known = self._place, self._height, self._known
         self._place, self._height = self._find_target(block)
         climbs = self._known_height and abs(self._height - height) > LEVEL
         self._known_height = self._known_height or "Z" in block.values
-        if not self._known and not block.values.keys().isdisjoint("XYIJ"):
+        if not known and not block.values.keys().isdisjoint("XYIJ"):
             start = self._begin(block, start, where, lit=lit)
-        whole_turn = motion in codes.ARCS and not block.values.keys().isdisjoint("IJR")
-        if not lit or (start == self._place and not whole_turn):
+        bends = motion in codes.ARCS and (lit or (known and self._plane == 170))
+        whole_turn = bends and not block.values.keys().isdisjoint("IJR")
+        if start == self._place and not whole_turn:
             return None
-        if climbs:
+        if lit and climbs:
             raise BadInput(
                 f"{where}: a move with the laser on must stay in its layer, but goes from z = "
                 f"{1e3 * height:g} to {1e3 * self._height:g} mm; export layer by layer."
             )
-        points = [start, self._place]
-        if motion in codes.ARCS:
-            points = self._bend(block, start, where)
-        return Mark(line=block.line, points=points, level=self._height, speed=self._feed)
+        points = self._bend(block, start, where) if bends else [start, self._place]
+        return self._make_move(block, points, where, lit=lit)
+
+    def _make_move(
+        self, block: Block, points: list[complex], where: str, *, lit: bool, rest: float = 0.0
+    ) -> Move:
+        rapid = self._motion == 0 and not lit and not self._printer
+        return Move(
+            line=block.line,
+            points=points,
+            lit=lit,
+            level=self._height,
+            speed=nan if rapid else self._feed,
+            power=self._laser.find_power(where) if lit else 0.0,
+            rest=rest,
+        )
 
     def _begin(self, block: Block, start: complex, where: str, *, lit: bool) -> complex:
         """Where a first move starts: at its own end, or at the plate's centre if it is relative."""

@@ -1,7 +1,8 @@
-"""A scan path: where the beam is at t = 0, Δt, 2Δt, …"""
+"""A scan path: where the beam is at t = 0, Δt, 2Δt, …, and in which ticks the laser may be on."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +11,23 @@ from laserloop.bad_input import BadInput
 
 DEFAULT_TICK = 1.25e-4  # s, the control period: 8 kHz
 DEFAULT_SPEED = 0.304  # m/s; five ticks travel 0.19 mm
+SETTLING_TICKS = 10  # after the laser comes on; until then the peak temperature rises, whatever the power
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 # No slots: cached_property keeps the velocities, which a controller reads at every tick.
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScanPath:
-    """The beam's positions ξ_0 … ξ_n, one tick apart; the origin is the centre of the plate."""
+    """The beam's positions ξ_0 … ξ_n, one tick apart; the origin is the centre of the plate.
+
+    Arrays are copied and made read-only. A tick is lit when the laser may be on for at least half of it; the
+    power that the file commands in it is the mean over its lit part.
+    """
 
     name: str
-    positions: NDArray[np.float64]  # (n+1, 2), m; copied and made read-only
+    positions: NDArray[np.float64]  # (n+1, 2), m
+    lit: NDArray[np.bool_] = field(default_factory=lambda: np.array(True))  # (n,); one value is for all ticks
+    power: NDArray[np.float64] | None = None  # (n,), W, 0 in dark ticks; None if no file commands it
     tick: float = DEFAULT_TICK  # s
     notes: tuple[str, ...] = ()  # what was assumed about a file; sentences without their full stop
 
@@ -37,6 +46,33 @@ class ScanPath:
             )
         check_tick(self.tick)
         object.__setattr__(self, "positions", _frozen(positions))
+        object.__setattr__(self, "lit", _frozen(self._check_lit()))
+        if self.power is not None:
+            object.__setattr__(self, "power", _frozen(self._check_power(self.power)))
+
+    def _check_lit(self) -> NDArray[np.bool_]:
+        lit = np.asarray(self.lit)
+        if lit.dtype != np.bool_ or lit.shape not in ((), (len(self),)):
+            raise BadInput(
+                f"lit of the path {self.name} must be {len(self)} booleans, one per tick, but is {lit.dtype} "
+                f"of shape {lit.shape}; say for each tick whether the laser may be on."
+            )
+        return np.array(np.broadcast_to(lit, len(self)))
+
+    def _check_power(self, commanded: NDArray[np.float64]) -> NDArray[np.float64]:
+        power = np.array(commanded, dtype=np.float64)
+        if power.shape != (len(self),):
+            raise BadInput(
+                f"the power of the path {self.name} must have {len(self)} values, one per tick, but has "
+                f"shape {power.shape}; give W for each tick, or none."
+            )
+        bad = np.flatnonzero(~(np.isfinite(power) & (power >= 0) & (self.lit | (power == 0))))
+        if len(bad):
+            raise BadInput(
+                f"the power of the path {self.name} must be finite, not negative, and 0 where the laser is "
+                f"off, but in tick {bad[0]} it is {power[bad[0]]:g} W; correct it."
+            )
+        return power
 
     def __len__(self) -> int:
         return len(self.positions) - 1
@@ -71,11 +107,7 @@ class ScanPath:
 
     def preview(self, k: int, ticks: int) -> NDArray[np.float64]:
         """ξ_k … ξ_{k+ticks}, (ticks+1, 2), going straight on at the final velocity beyond the end."""
-        if k < 0 or ticks < 0:
-            raise BadInput(
-                f"a preview must start at tick 0 or later and look 0 or more ticks ahead, but got "
-                f"k = {k} and ticks = {ticks}; look forward from a tick of the path."
-            )
+        _check_preview(k, ticks)
         n = len(self)
         if k + ticks <= n:
             return self.positions[k : k + ticks + 1]
@@ -84,12 +116,32 @@ class ScanPath:
         final_hop = self.positions[-1] - self.positions[-2]
         return self.positions[np.minimum(index, n)] + np.outer(beyond, final_hop)
 
+    def preview_lit(self, k: int, ticks: int) -> NDArray[np.bool_]:
+        """Whether the ticks k … k+ticks−1 are lit; beyond the end as in the last tick."""
+        _check_preview(k, ticks)
+        return self.lit[np.minimum(np.arange(k, k + ticks), len(self) - 1)]
+
+    def settled(self, first: int = SETTLING_TICKS) -> NDArray[np.bool_]:
+        """Lit ticks that follow on at least `first` lit ticks since the start or since the last dark tick."""
+        k = np.arange(len(self))
+        last_dark = np.maximum.accumulate(np.where(self.lit, -1, k))
+        return self.lit & (k - last_dark > first)
+
     def truncated(self, ticks: int) -> "ScanPath":
         """The first `ticks` ticks of this path."""
         check_ticks(ticks)
         if ticks > len(self):
             raise too_short(self.name, len(self), ticks)
-        return replace(self, positions=self.positions[: ticks + 1])
+        power = None if self.power is None else self.power[:ticks]
+        return replace(self, positions=self.positions[: ticks + 1], lit=self.lit[:ticks], power=power)
+
+
+def _check_preview(k: int, ticks: int) -> None:
+    if k < 0 or ticks < 0:
+        raise BadInput(
+            f"a preview must start at tick 0 or later and look 0 or more ticks ahead, but got "
+            f"k = {k} and ticks = {ticks}; look forward from a tick of the path."
+        )
 
 
 def check_tick(tick: float) -> None:
@@ -114,6 +166,6 @@ def too_short(name: str, length: int, asked: int) -> BadInput:
     )
 
 
-def _frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
+def _frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     array.setflags(write=False)
     return array

@@ -1,16 +1,17 @@
 """Segment tables as of Oak Ridge's AdditiveFOAM, adamantine and 3DThesis: Mode X Y Z Power Param.
 
 Mode 0 is a line to X Y Z at Param m/s, Mode 1 a spot at X Y Z for Param s; power 0 is the laser off.
-Coordinates are in m, or in mm where the header says X(mm), as 3DThesis writes it.
+Coordinates are in m, or in mm where the header says X(mm), as 3DThesis writes it. Power is in W; under the
+name Pmod it is a share of a power that the table does not give.
 """
 
 from collections.abc import Iterator
+from math import nan
 from os import PathLike
 from reprlib import repr as short_repr
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.mark import Mark
-from laserloop.paths.plate import DEFAULT_PLATE, check_plate
+from laserloop.paths.move import Move
 from laserloop.paths.text_file import decode_text, parse_number, read_bytes, split_lines
 from laserloop.paths.track import Track, lay_track
 
@@ -19,22 +20,27 @@ UNITS = {"": 1.0, "m": 1.0, "mm": 1e-3}  # m
 HEADER_LINES = 3  # adamantine writes two lines before the columns' names
 
 
-def read_segments(file: str | PathLike[str], *, plate: tuple[float, float] = DEFAULT_PLATE) -> Track:
-    """The track of a segment table, at its own speeds; its powers only say where the laser is on."""
-    check_plate(plate)
+def read_segments(file: str | PathLike[str], *, layer: int | None = None) -> Track:
+    """The track of a segment table, at its own speeds and powers."""
     text = decode_text(read_bytes(file), file)
     rows = (
         (line, content.split())
         for line, content in enumerate(split_lines(text), start=1)
         if content.strip() and not content.lstrip().startswith("#")
     )
-    return lay_track(_follow(rows, file), file=file, plate=plate)
+    unit, in_watts = _read_header(rows, file)
+    track = lay_track(_follow(rows, file, unit, in_watts=in_watts), file=file, layer=layer)
+    if in_watts:
+        return track
+    return track.add_notes(
+        [f"{file}: Pmod is a share of a power that the file does not give, so it has no powers"]
+    )
 
 
-def _follow(rows: Iterator[tuple[int, list[str]]], file: str | PathLike[str]) -> Iterator[Mark]:
-    unit = _read_header(rows, file)
+def _follow(
+    rows: Iterator[tuple[int, list[str]]], file: str | PathLike[str], unit: float, *, in_watts: bool
+) -> Iterator[Move]:
     place: complex | None = None
-    speed: float | None = None  # of the last line, with which the beam also goes to a spot
     for line, cells in rows:
         where = f"{file}, line {line}"
         mode, x, y, z, power, parameter = _parse_row(cells, where)
@@ -44,16 +50,24 @@ def _follow(rows: Iterator[tuple[int, list[str]]], file: str | PathLike[str]) ->
                 f"{where}: the first row must be a spot, Mode 1, which says where the beam starts, but is a "
                 "line; add a row before it."
             )
-        if mode == 0 and place is not None and place != target and power > 0:
-            speed = parameter
-            yield Mark(line=line, points=[place, target], level=z * unit, speed=speed)
-        elif mode == 1 and power > 0 and parameter > 0:
-            yield Mark(line=line, points=[target], level=z * unit, speed=speed, rest=parameter)
+        rest = parameter if mode == 1 else 0.0
+        start = target if mode == 1 or place is None else place
+        lit = power > 0 and (start != target or rest > 0)
+        if lit or place != target or rest > 0:
+            yield Move(
+                line=line,
+                points=[start, target],
+                lit=lit,
+                level=z * unit,
+                speed=parameter if mode == 0 else nan,
+                power=power if in_watts else nan,
+                rest=rest,
+            )
         place = target
 
 
-def _read_header(rows: Iterator[tuple[int, list[str]]], file: str | PathLike[str]) -> float:
-    """Passes over the header, and returns the unit of length that it names, m."""
+def _read_header(rows: Iterator[tuple[int, list[str]]], file: str | PathLike[str]) -> tuple[float, bool]:
+    """Passes over the header; the unit of length that it names, m, and whether powers are in W."""
     found = "empty"
     for _, (line, cells) in zip(range(HEADER_LINES), rows, strict=False):
         names = [cell.lower() for cell in cells]
@@ -68,7 +82,7 @@ def _read_header(rows: Iterator[tuple[int, list[str]]], file: str | PathLike[str
                     f"{file}, line {line}: the columns after Mode must be X Y Z in m or mm, such as X(mm), "
                     f"but are {short_repr(' '.join(cells[1:4]))}; name their unit."
                 )
-            return UNITS[units.pop()]
+            return UNITS[units.pop()], "pmod" not in names
         found = short_repr(" ".join(cells))
     raise BadInput(
         f"{file}, line 1: a segment table must begin with {' '.join(COLUMNS)}, but is {found}; add it."

@@ -1,0 +1,18 @@
+"""A move: one thing that the beam does as a path file tells it, lit or dark."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """Where the beam goes without a change of the laser, and how long it rests at the end."""
+
+    line: int  # of the file
+    points: Sequence[complex]  # x + iy, m; one place twice is a rest alone
+    lit: bool = True
+    level: float = 0.0  # m, height of its layer; of no meaning if dark
+    speed: float = nan  # m/s; NaN where the file gives none
+    power: float = nan  # W; NaN where the file gives none
+    rest: float = 0.0  # s, at the last point

@@ -1,0 +1,144 @@
+"""Tracks become scan paths: positions, lit ticks and commanded powers, one per tick.
+
+t  time since the start of the track, s
+"""
+
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.paths.path import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, check_tick, check_ticks, too_short
+from laserloop.paths.polyline import MAX_TICKS, ROUNDING, hop_length
+from laserloop.paths.track import Track
+
+DEFAULT_JUMP_SPEED = 1.0  # m/s, of dark moves to which their file gives no speed
+POWER_DIGITS = 6  # µW: the sums over long files are no better
+FloatArray = NDArray[np.float64]
+
+
+def sample_track(
+    track: Track,
+    *,
+    name: str,
+    speed: float | None = None,
+    jump_speed: float = DEFAULT_JUMP_SPEED,
+    tick: float = DEFAULT_TICK,
+    ticks: int | None = None,
+) -> ScanPath:
+    """The path along `track` at t = tick·j, up to `ticks` or the last full tick; `speed` is for lit legs.
+
+    A tick is lit if at least half of it is; its power is the mean over its lit part.
+    """
+    check_tick(tick)
+    speeds, notes = _choose_speeds(track, name, speed=speed, jump_speed=jump_speed, tick=tick)
+    timeline = _Timeline(track, speeds)
+    ticks = _count_ticks(timeline.end, tick, name, ticks)
+    t = tick * np.arange(ticks + 1, dtype=np.float64)
+    lit_time = np.diff(timeline.integrate(track.lit, t))
+    lit = lit_time >= (0.5 - ROUNDING) * tick
+    if not lit.any():
+        raise BadInput(
+            f"the laser must be on for half of at least one tick, but in {name} it is on for at most "
+            f"{lit_time.max():g} s of a tick of {tick:g} s; shorten the tick."
+        )
+    power = None
+    unpowered = np.isnan(track.powers[track.lit])
+    if not unpowered.any():
+        energy = np.diff(timeline.integrate(np.where(track.lit, track.powers, 0.0), t))
+        power = _average(energy, lit_time, lit, track.powers[track.lit])
+    elif not unpowered.all():
+        notes += (
+            f"{name}: some lit moves have no power of their own, so the powers of the others are left out",
+        )
+    notes += timeline.tell_dark(track, name, f"{np.count_nonzero(~lit)} of {ticks}")
+    positions = timeline.follow(track.points, t)
+    return ScanPath(name=name, positions=positions, lit=lit, power=power, tick=tick, notes=notes)
+
+
+class _Timeline:
+    """When the beam is where: each leg of a track, then its rest."""
+
+    def __init__(self, track: Track, speeds: FloatArray) -> None:
+        self._steps = np.empty(2 * len(speeds))  # leg, rest, leg, rest, …; s
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._steps[::2], self._steps[1::2] = track.lengths / speeds, track.rests
+            times = np.concatenate([[0.0], np.cumsum(self._steps)])
+            self._passed = np.append(True, np.diff(times) > 0)
+        self.end = float(times[-1])
+        self._times = times[self._passed]
+
+    def follow(self, points: FloatArray, t: FloatArray) -> FloatArray:
+        """Where the beam is at `t`."""
+        corners = np.repeat(points, 2, axis=0)[1:][self._passed]
+        return np.column_stack([np.interp(t, self._times, axis) for axis in corners.T])
+
+    def integrate(self, rates: NDArray[np.generic], t: FloatArray) -> FloatArray:
+        """∫ rate dt from 0 to `t`; a leg and its rest have one rate."""
+        total = np.concatenate([[0.0], np.cumsum(self._steps * np.repeat(rates, 2))])
+        return np.asarray(np.interp(t, self._times, total[self._passed]))
+
+    def tell_dark(self, track: Track, name: str, dark_ticks: str) -> tuple[str, ...]:
+        """How much of the track is dark; a sentence without its full stop, or none."""
+        dark, lengths = ~track.lit, track.lengths
+        if not dark.any():
+            return ()
+        count = np.count_nonzero(track.lit[:-1] & dark[1:])
+        seconds = self._steps.reshape(-1, 2).sum(axis=1)[dark].sum()
+        return (
+            f"{name}: the laser is off {count} time{'s' if count > 1 else ''}, on "
+            f"{1e3 * lengths[dark].sum():.4g} of {1e3 * lengths.sum():.4g} mm and for {1e3 * seconds:.4g} of "
+            f"{1e3 * self.end:.4g} ms; {dark_ticks} ticks are dark",
+        )
+
+
+def _average(
+    energy: FloatArray, lit_time: FloatArray, lit: NDArray[np.bool_], powers: FloatArray
+) -> FloatArray:
+    """The mean power over the lit part of each lit tick, W; 0 in the others."""
+    mean = np.round(energy / np.where(lit, lit_time, 1.0), POWER_DIGITS)
+    return np.where(lit, np.clip(mean, powers.min(), powers.max()), 0.0)
+
+
+def _choose_speeds(
+    track: Track, name: str, *, speed: float | None, jump_speed: float, tick: float
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """A speed for every leg, and what was assumed."""
+    if not (isfinite(jump_speed) and jump_speed > 0):
+        raise BadInput(
+            f"the jump speed must be positive and finite, but is {jump_speed} m/s; the default is "
+            f"{DEFAULT_JUMP_SPEED:g} m/s."
+        )
+    speeds, notes = track.speeds, track.notes
+    if speed is not None:
+        hop_length(speed, tick)
+        speeds = np.where(track.lit, speed, speeds)
+    unknown = np.isnan(speeds)
+    moving = track.lengths > 0
+    if (unknown & moving & track.lit).any():
+        notes += (f"{name}: moves without a speed of their own go at {1e3 * DEFAULT_SPEED:g} mm/s",)
+    if (unknown & moving & ~track.lit).any():
+        notes += (f"{name}: dark moves without a speed go at {1e3 * jump_speed:g} mm/s",)
+    return np.where(unknown, np.where(track.lit, DEFAULT_SPEED, jump_speed), speeds), notes
+
+
+def _count_ticks(duration: float, tick: float, name: str, asked: int | None) -> int:
+    """The ticks asked for, or else all that fit into `duration`."""
+    available = duration / tick + ROUNDING
+    if not (isfinite(duration) and (available if asked is None else asked) <= MAX_TICKS):
+        raise BadInput(
+            f"a path may have at most {MAX_TICKS} ticks, but {asked or 'all'} of {name}, which lasts "
+            f"{duration:g} s, were asked for; check its speeds and rests, or give a number of ticks."
+        )
+    if available < 1:
+        raise BadInput(
+            f"a path must last at least one tick, but {name} lasts {duration:g} s and a tick {tick:g} s; "
+            "lengthen it or slow down."
+        )
+    if asked is None:
+        return int(available)
+    check_ticks(asked)
+    if asked > available:
+        raise too_short(name, int(available), asked)
+    return asked
