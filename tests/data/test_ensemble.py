@@ -10,6 +10,7 @@ from laserloop.data import EnsembleSettings, lay_out, plan_episode
 from laserloop.data.ensemble import share_out
 from laserloop.data.excitation import Excitation
 from laserloop.paths import find_path
+from laserloop.process import find_process
 
 BASE, CORNER = EnsembleSettings(kind="base"), EnsembleSettings(kind="corner")
 
@@ -86,7 +87,7 @@ def test_random_members_differ_and_stay_in_the_scan_area() -> None:
 
 
 def test_settings_survive_json() -> None:
-    custom = EnsembleSettings(kind="custom", shares=(1, 0, 0, 2), runs=9, power_max=12)
+    custom = EnsembleSettings(kind="custom", shares=(1, 0, 0, 2), runs=9, process=find_process("ti64"))
     for settings in (BASE, CORNER, custom):
         assert EnsembleSettings.from_json(settings.to_json()) == settings
     assert Counter(member.geometry for member in lay_out(custom)) == {"horizontal": 3, "polyline": 6}
@@ -104,8 +105,11 @@ def test_settings_survive_json() -> None:
         ({"kind": "base", "states": 1}, "states of an ensemble must be a whole number from 2"),
         ({"kind": "base", "plant": "fine"}, "plant of an ensemble must be one of paper, graded"),
         ({"kind": "base", "geometry": "free"}, "geometry of an ensemble must be one of fixed, random"),
-        ({"kind": "base", "power_max_w": float("nan")}, "power_max_w of an ensemble must be a positive"),
-        ({"kind": "base", "speed_m_s": "fast"}, "speed_m_s of an ensemble must be a positive number"),
+        (
+            {"kind": "base", "process": {"tick_us": "fast"}},
+            "tick_us of the ensemble's process must be",
+        ),
+        ({"kind": "base", "process": "copper"}, "a process must be 304, 316"),
         ({"kind": "base", "speed": 0.3}, "the settings of an ensemble are kind, .* but 'speed' was given"),
         (
             {"kind": "base", "shares": {"spiral": 1}},

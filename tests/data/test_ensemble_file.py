@@ -4,13 +4,18 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.data import EnsembleSettings, read_settings
+from laserloop.process import Process
 
 
 def test_a_file_may_hold_every_setting(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
-    file.write_text("kind: custom\nshares: {spiral: 1, polyline: 3}\nruns: 8\npower_max_w: 15\n")
+    file.write_text(
+        "kind: custom\nshares: {spiral: 1, polyline: 3}\nruns: 8\nprocess: {laser: {power_w: [0, 15]}}\n"
+    )
     settings = EnsembleSettings.from_json(read_settings(file))
-    assert settings == EnsembleSettings(kind="custom", shares=(0.0, 0.0, 1, 3), runs=8, power_max=15.0)
+    assert settings == EnsembleSettings(
+        kind="custom", shares=(0.0, 0.0, 1, 3), runs=8, process=Process().change(power_w=[0, 15])
+    )
 
 
 @pytest.mark.parametrize(

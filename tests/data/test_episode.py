@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import laserloop as ll
 from laserloop.bad_input import BadInput
 from laserloop.data import episode as episode_module
 from laserloop.data.episode import Episode, find_turns, simulate
@@ -111,26 +112,35 @@ def test_json_has_the_promised_fields_in_the_promised_units(episode: Episode) ->
     assert (data["x_mm"][0], data["y_mm"][0]) == pytest.approx((-1.5, -0.038))
     assert data["t_max_k"] == episode.t_max.tolist()
     assert data["ms_per_step"] > 0
-    assert (data["path"], data["plant"], data["material"], data["ticks"]) == (
-        "diagonal",
-        "paper",
-        "304",
-        TICKS,
-    )
+    assert (data["path"], data["plant"], data["ticks"]) == ("diagonal", "paper", TICKS)
+    assert data["lit"] == [True] * TICKS
+    assert Process.from_json(data["process"]) == episode.settings.process
+    assert (data["version"], data["notes"]) == (ll.__version__, [])
 
 
 def test_the_first_ten_ticks_do_not_count(episode: Episode) -> None:
     summary = with_temperature(episode, [300.0] * 10 + [759.0, 780.0, 801.0, 802.0]).summarise()
-    assert (summary.first, summary.ticks, summary.below, summary.above) == (10, 4, 1, 2)
+    assert (summary.ticks, summary.below, summary.above) == (4, 1, 2)
     assert (summary.lowest, summary.highest, summary.swing) == (759.0, 802.0, 43.0)
 
 
 def test_in_a_short_episode_every_tick_counts(episode: Episode) -> None:
-    assert with_temperature(episode, [300.0, 780.0, 900.0]).summarise().ticks == 3
+    path = find_path("diagonal", ticks=3)
+    assert simulate(make_plant("paper", path), path, np.full(3, 14.0)).summarise().ticks == 3
+
+
+def test_dark_ticks_get_no_power_and_do_not_count(episode: Episode, path: ScanPath) -> None:
+    lit = np.array([True] * 11 + [False, True, True])
+    dark = simulate(make_plant("paper", path), replace(path, lit=lit), np.full(TICKS, 14.0))
+    assert np.flatnonzero(dark.power == 0).tolist() == [11]
+    assert dark.t_max[:11] == pytest.approx(episode.t_max[:11], abs=0)
+    assert dark.t_max[11] < episode.t_max[11] - 100
+    assert np.flatnonzero(dark.settled).tolist() == [10]
+    assert dark.summarise().ticks == 1
 
 
 def test_the_edges_of_the_window_belong_to_it(episode: Episode) -> None:
-    summary = with_temperature(episode, [760.0, 800.0]).summarise()
+    summary = with_temperature(episode, [300.0] * 10 + [760.0, 800.0, 760.0, 800.0]).summarise()
     assert (summary.above, summary.below) == (0, 0)
 
 

@@ -139,12 +139,12 @@ def test_fast_beams_are_followed_in_substeps() -> None:
 
 
 def test_a_tick_must_take_time() -> None:
-    with pytest.raises(BadInput, match="tick must be a positive number, got 0"):
+    with pytest.raises(BadInput, match=r"tick_us of a process must be a number from 0.01 .* but is '0.0'"):
         paper_settings(tick=0.0)
 
 
 def test_a_scan_speed_of_zero_cannot_set_a_grid() -> None:
-    with pytest.raises(BadInput, match="scan speed"):
+    with pytest.raises(BadInput, match="fastest must be a positive number"):
         graded_settings(fastest=0.0)
 
 
@@ -222,7 +222,7 @@ def test_a_plant_used_again_after_reset_warns_again() -> None:
 
 @pytest.mark.parametrize("changes", [{"refine": -1.0}, {"refine": 0.0}, {"plate": (1e-2, 1e-2, -1.0)}])
 def test_impossible_grids_are_refused_at_once(changes: dict[str, Any]) -> None:
-    with pytest.raises(BadInput, match="positive"):
+    with pytest.raises(BadInput, match=r"positive|plate_mm"):
         graded_settings(**changes)
 
 

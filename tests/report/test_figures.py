@@ -43,7 +43,7 @@ def test_time_is_in_milliseconds(paper: Episode) -> None:
 def test_the_axis_shows_the_window_and_all_settled_temperatures(paper: Episode, graded: Episode) -> None:
     for episode in (paper, graded):
         low, high = draw_history(episode).axes[0].get_ylim()
-        settled = episode.temperature[episode.settled_from :]
+        settled = episode.temperature[episode.settled]
         assert low < min(WINDOW[0], settled.min())
         assert high > max(WINDOW[1], settled.max())
 

@@ -25,6 +25,11 @@ class Status(StrEnum):
     EXHAUSTED = "nothing left to plan with: least power applied"
     LATE = "deadline passed: previous plan shifted by one tick"
     FOLLOWED = "no new plan was due: the last one followed"
+    DARK = "the path has the laser off here"
+    BARE = "a bare power was answered, without a status"
+    NOT_FINITE = "no finite power was answered: least power applied"
+    NO_ACTION = "neither an action nor a power was answered: least power applied"
+    RAISED = "the controller raised an error: least power applied"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -5,16 +5,16 @@ from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import Any
 
-from laserloop.bad_input import BadInput
 from laserloop.control.feedforward import FeedforwardGains
 from laserloop.control.pi import PiGains
+from laserloop.process import Process
 
 SHELF = "gains"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gains:
-    """What tuning on the training paths of one plant gave."""
+    """What tuning on the training paths of one plant and process gave."""
 
     constant: float  # W
     pi: PiGains
@@ -34,9 +34,13 @@ class Gains:
         )
 
 
-def find_gains(plant: str) -> Gains:
-    """The shipped gains for a plant of the default material, beam and window."""
-    file = files("laserloop.control") / SHELF / f"{plant}.json"
-    if not file.is_file():
-        raise BadInput(f"there are no tuned gains for the plant {plant!r}: tune them first")
-    return Gains.from_json(json.loads(file.read_text(encoding="utf-8"))["gains"])
+def find_gains(plant: str, process: Process) -> Gains | None:
+    """The shipped gains that were tuned on this plant for this process, whatever its camera; None if none were."""
+    for file in (files("laserloop.control") / SHELF).iterdir():
+        page = json.loads(file.read_text(encoding="utf-8")) if file.name.endswith(".json") else {}
+        if page.get("plant") != plant:
+            continue
+        others = process.differences(Process.from_json(page["process"]))
+        if all(key.startswith("camera.") for key in others):
+            return Gains.from_json(page["gains"])
+    return None

@@ -1,7 +1,7 @@
 """An ensemble: which episodes are run. Each one is a pure function of the settings and its index."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from math import floor, isfinite, pi
@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.data.excitation import Excitation, draw_power
 from laserloop.paths import (
-    DEFAULT_SPEED,
-    DEFAULT_TICK,
     ScanPath,
     draw_polyline,
     sample_polyline,
@@ -23,6 +21,7 @@ from laserloop.paths import (
     trace_vertical,
 )
 from laserloop.paths.area import HALF_WIDTH
+from laserloop.process import Process, find_process
 
 FloatArray = NDArray[np.float64]
 
@@ -52,7 +51,6 @@ SHARES = {
 }  # of each geometry, as in the paper
 CHOICES = {"kind": (*SHARES, "custom"), "plant": ("paper", "graded"), "geometry": ("fixed", "random")}
 LIMITS = {"runs": (1, MAX_RUNS), "seed": (0, MAX_SEED), "states": (2, MAX_STATES)}
-EDGE_NAMES = {"power_max": "power_max_w", "speed": "speed_m_s", "tick": "tick_s"}  # in files, units are said
 
 
 class Member(NamedTuple):
@@ -73,9 +71,7 @@ class EnsembleSettings:
     states: int = 401  # of an episode; the first is the plate at rest
     geometry: str = "fixed"  # rasters and spirals are the named test shapes; random: each differs
     shares: tuple[float, ...] = ()  # of horizontal, vertical, spiral, polyline; given only if custom
-    power_max: float = 20.0  # W
-    speed: float = DEFAULT_SPEED  # m/s
-    tick: float = DEFAULT_TICK  # s
+    process: Process = field(default_factory=Process)  # powers are drawn up to what its laser can give
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
@@ -85,11 +81,6 @@ class EnsembleSettings:
             value = getattr(self, name)
             if not _is_whole(value) or not low <= value <= high:
                 raise _broken(name, f"a whole number from {low} to {high}", value)
-        for name, edge_name in EDGE_NAMES.items():
-            value = getattr(self, name)
-            if not _is_number(value) or not (isfinite(value) and value > 0):
-                raise _broken(edge_name, "a positive number", value)
-            object.__setattr__(self, name, float(value))
         if self.kind in SHARES:
             if self.shares not in ((), SHARES[self.kind]):
                 raise _broken("shares", f"left out when kind is {self.kind}", self.shares)
@@ -103,13 +94,14 @@ class EnsembleSettings:
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers and words; units are in the names."""
-        numbers = {EDGE_NAMES.get(name, name): getattr(self, name) for name in self.__dataclass_fields__}
-        return numbers | {"shares": dict(zip(map(str, GEOMETRIES), self.shares, strict=True))}
+        numbers = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        shares = dict(zip(map(str, GEOMETRIES), self.shares, strict=True))
+        return numbers | {"shares": shares, "process": self.process.to_json()}
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> "EnsembleSettings":
         """The settings with these names, the rest by default; a name that means nothing is refused."""
-        fields = {EDGE_NAMES.get(name, name): name for name in cls.__dataclass_fields__}
+        fields = cls.__dataclass_fields__
         unknown = [str(key) for key in given if key not in fields]
         if unknown:
             raise BadInput(
@@ -118,7 +110,9 @@ class EnsembleSettings:
             )
         if "kind" not in given:
             raise _broken("kind", f"one of {', '.join(CHOICES['kind'])}", None)
-        changes = {fields[key]: value for key, value in given.items()}
+        changes = dict(given)
+        if "process" in changes:
+            changes["process"] = _parse_process(changes["process"])
         if "shares" in changes:
             changes["shares"] = _parse_shares(changes["shares"])
         return cls(**changes)
@@ -163,15 +157,16 @@ def plan_episode(settings: EnsembleSettings, index: int) -> EpisodePlan:
     member = lay_out(settings)[index]
     path_rng, power_rng = (np.random.default_rng([settings.seed, stream, index]) for stream in (PATH, POWER))
     ticks = settings.ticks + PREVIEW
-    length = (ticks + 1) * settings.speed * settings.tick
+    process = settings.process
+    length = (ticks + 1) * process.speed * process.tick
     waypoints = _trace(member.geometry, length, path_rng, vary=settings.geometry == "random")
     return EpisodePlan(
         geometry=member.geometry,
         excitation=member.excitation,
         path=sample_polyline(
-            waypoints, name=member.geometry.value, speed=settings.speed, tick=settings.tick, ticks=ticks
+            waypoints, name=member.geometry.value, speed=process.speed, tick=process.tick, ticks=ticks
         ),
-        power=draw_power(member.excitation, settings.ticks, power_rng, power_max=settings.power_max),
+        power=draw_power(member.excitation, settings.ticks, power_rng, power_max=process.laser.power[1]),
     )
 
 
@@ -215,6 +210,15 @@ def _draw_spiral(rng: np.random.Generator) -> dict[str, Any]:
         "clockwise": bool(rng.integers(2)),
         "inward": bool(rng.integers(2)),
     }
+
+
+def _parse_process(given: object) -> Process:
+    """A process by its name or file, or whole as a mapping."""
+    if isinstance(given, Process):
+        return given
+    if isinstance(given, Mapping):
+        return Process.from_json(given, where="the ensemble's process")
+    return find_process(str(given))
 
 
 def _parse_shares(given: object) -> tuple[float, ...]:

@@ -18,17 +18,13 @@ FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]  # ticks done, ticks in all
 
 WINDOW = (760.0, 800.0)  # K, where T_max is wanted
-SETTLED_FROM = 10  # ticks that the first heating up takes
 SHARP = np.pi / 4  # rad, a smaller change of heading within two ticks is no turn
-PLANTS = ("paper", "graded")
-MAX_NODES = 20_000_000  # 1.5 GB of fields; the paper's plate has 320 271
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How T_max lay against a window, over the ticks from `first` on."""
+    """How T_max lay against a window, over the ticks that count."""
 
-    first: int
     ticks: int
     lowest: float  # K
     highest: float  # K
@@ -51,6 +47,8 @@ class Episode:
     start: FloatArray  # (2,), m, where the beam was at t = 0
     t: FloatArray  # (n,), s
     positions: FloatArray  # (n, 2), m, of the beam
+    lit: NDArray[np.bool_]  # (n,), may the laser be on during the tick that ends here?
+    settled: NDArray[np.bool_]  # (n,), the ticks that count, see `ScanPath.counted`
     power: FloatArray  # (n,), W, during the tick that ends here
     t_max: FloatArray  # (n,), K, of the hottest node
     t_peak: FloatArray  # (n,), K, between the nodes
@@ -58,6 +56,7 @@ class Episode:
     hottest: Surface  # at the tick with the highest temperature
     books: dict[str, float]  # J: absorbed, lost, stored
     ms_per_step: float  # mean wall time of a plant step; the first, which may compile, only if alone
+    notes: tuple[str, ...] = ()  # what a reader should know; sentences without their full stop
 
     def __post_init__(self) -> None:
         for entry in fields(self):
@@ -83,21 +82,15 @@ class Episode:
         """The index of the highest temperature."""
         return int(np.argmax(self.temperature))
 
-    @property
-    def settled_from(self) -> int:
-        """The first tick that counts: 10, or 0 in an episode too short to settle."""
-        return SETTLED_FROM if len(self) > SETTLED_FROM else 0
-
     @cached_property
     def turns(self) -> NDArray[np.intp]:
         """The ticks within which, or at whose end, the beam turns sharply."""
         return find_turns(np.vstack((self.start, self.positions)))
 
     def summarise(self, window: tuple[float, float] = WINDOW) -> Summary:
-        """T_max against a window once the first heating up is over."""
-        settled = self.temperature[self.settled_from :]
+        """T_max against a window once the heating up is over."""
+        settled = self.temperature[self.settled]
         return Summary(
-            first=self.settled_from,
             ticks=len(settled),
             lowest=float(settled.min()),
             highest=float(settled.max()),
@@ -109,20 +102,17 @@ class Episode:
         """All but the surface, as plain numbers and lists; units are in the names."""
         s = self.settings
         return {
-            "laserloop": version("laserloop"),
+            "version": version("laserloop"),
             "path": self.path,
             "plant": self.plant,
+            "process": s.process.to_json(),
+            "notes": list(self.notes),
             "ticks": len(self),
-            "tick_s": s.tick,
-            "material": s.material.name,
-            "ambient_k": s.ambient,
-            "sigma_um": s.beam.sigma * 1e6,
-            "absorptivity": s.beam.absorptivity,
-            "plate_mm": [side * 1e3 for side in s.grid.plate],
             "grid_nodes_zyx": list(s.grid.shape),
             "t_s": self.t.tolist(),
             "x_mm": (self.positions[:, 0] * 1e3).tolist(),
             "y_mm": (self.positions[:, 1] * 1e3).tolist(),
+            "lit": self.lit.tolist(),
             "power_w": self.power.tolist(),
             "t_max_k": self.t_max.tolist(),
             "t_peak_k": self.t_peak.tolist(),
@@ -134,8 +124,8 @@ class Episode:
 
 
 def simulate(plant: Plant, path: ScanPath, power: ArrayLike, *, progress: Progress | None = None) -> Episode:
-    """Drive `plant` from rest along `path`, with one `power` in W for each tick."""
-    power = _check_power(power, path)
+    """Drive `plant` from rest along `path`, with one `power` in W for each tick; dark ticks get none."""
+    power = np.where(path.lit, _check_power(power, path), 0.0)
     _check_tick(plant, path)
     laps = []
     nodal, peaks = np.empty(len(path)), np.empty((len(path), 3))
@@ -157,6 +147,8 @@ def simulate(plant: Plant, path: ScanPath, power: ArrayLike, *, progress: Progre
         start=path.positions[0].copy(),
         t=path.times[1:],
         positions=path.positions[1:].copy(),
+        lit=path.lit,
+        settled=path.counted,
         power=power,
         t_max=nodal,
         t_peak=peaks[:, 0].copy(),
@@ -164,6 +156,7 @@ def simulate(plant: Plant, path: ScanPath, power: ArrayLike, *, progress: Progre
         hottest=hottest,
         books=plant.books,
         ms_per_step=1e3 * float(np.mean(laps[1:] or laps)),
+        notes=path.notes,
     )
 
 

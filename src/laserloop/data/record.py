@@ -15,6 +15,7 @@ from laserloop.data.ensemble import PREVIEW, EnsembleSettings, plan_episode
 from laserloop.paths import ScanPath
 from laserloop.plant import Plant, Surface, graded_settings, paper_settings
 from laserloop.plant.sampling import bilinear, lattice, smooth
+from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
 
@@ -51,7 +52,7 @@ class EpisodeRecord:
 def record_episode(settings: EnsembleSettings, index: int) -> EpisodeRecord:
     """Run episode `index` of an ensemble."""
     plan = plan_episode(settings, index)
-    plant = _keep_plant(settings.plant, settings.speed, settings.tick)
+    plant = _keep_plant(settings.plant, settings.process)
     return EpisodeRecord(index, record_path(plant, plan.path, plan.power))
 
 
@@ -65,6 +66,7 @@ def record_path(plant: Plant, path: ScanPath, power: FloatArray) -> FloatArray:
             f"a record needs power for 1 to {len(path)} ticks of {path.tick} s along {path.name}, but got "
             f"{len(power)} on a plant with ticks of {plant.settings.tick} s; make them fit."
         )
+    power = np.where(path.lit[: len(power)], power, 0.0)
     values = np.empty((len(power) + 1, len(COLUMNS)))
     values[:, 0] = np.concatenate(([0.0], power))
     values[:, 1:3] = path.positions[: len(values)]
@@ -90,6 +92,6 @@ def _see(surface: Surface, path: ScanPath, k: int, row: FloatArray) -> None:
 
 
 @lru_cache(maxsize=1)
-def _keep_plant(name: str, speed: float, tick: float) -> Plant:
-    """One plant per process, built once; a reset makes it as new."""
-    return Plant(paper_settings(tick=tick) if name == "paper" else graded_settings(fastest=speed, tick=tick))
+def _keep_plant(name: str, process: Process) -> Plant:
+    """One plant per worker, built once; a reset makes it as new."""
+    return Plant(paper_settings(process) if name == "paper" else graded_settings(process))

@@ -26,12 +26,11 @@ def calibrate(model: Model, data: str | Path, *, quantile: float = QUANTILE) -> 
     if not 0 < quantile < 1:
         raise BadInput(f"the quantile must lie between 0 and 1, got {quantile:g}: choose 0.95")
     training = model.provenance.get("training", {})
-    origin = model.provenance.get("data", {})
     windows = cut_windows(
         open_store(data),
         model.architecture.horizon,
-        reading=origin.get("reading", "node"),
-        smooth=origin.get("smooth", False),
+        reading=model.reading,
+        smooth=model.smooth,
     )
     _, held = split_windows(
         windows,

@@ -66,8 +66,7 @@ def evaluate(
 
 
 def _measure_shared(model: Model, record: FloatArray, noise: float, seed: int) -> Errors:
-    data, horizon = model.provenance.get("data", {}), model.architecture.horizon
-    reading, smooth = data.get("reading", "node"), data.get("smooth", False)
+    horizon, reading, smooth = model.architecture.horizon, model.reading, model.smooth
     windows = cut_episode(record, horizon=horizon, stride=horizon, reading=reading, smooth=smooth)
     offset = np.random.default_rng(seed).normal(0.0, noise, (len(windows), 1))
     return measure_errors(model, replace(windows, temps=windows.temps + offset))

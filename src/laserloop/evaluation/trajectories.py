@@ -1,7 +1,8 @@
 """Trajectories that no surrogate was trained on: fresh excitation along given paths, recorded once."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from laserloop.data.excitation import Excitation, draw_power
 from laserloop.data.record import COLUMNS, record_path
 from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import make_plant
+from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
 
@@ -27,6 +29,7 @@ class Trajectories:
     """
 
     plant: str = "paper"
+    process: Process = field(default_factory=Process)
     folder: Path | None = None
     ticks: int = TICKS
 
@@ -50,19 +53,22 @@ class Trajectories:
         """Where a trajectory is kept; None if it is not, as a path's file may change under its name."""
         if self.folder is None or names_file(path):
             return None
-        name = f"{self.plant}_{path.replace(':', '-')}_{excitation}_{realisation}_{self.ticks}.npy"
+        name = f"{self.plant}_{path.replace(':', '-')}_{excitation}_{realisation}_{self.ticks}"
+        name += ".npy" if self.process == Process() else f"_{self.process.hash}.npy"
         return self.folder / name
 
     def _record(self, path: str, excitation: Excitation, realisation: int) -> FloatArray:
-        scan = _long_enough(path, self.ticks)
+        scan = self._long_enough(path)
         rng = np.random.default_rng([FRESH, realisation, EXCITATIONS.index(excitation)])
-        power = draw_power(excitation, min(self.ticks, len(scan)), rng)
-        return record_path(make_plant(self.plant, scan), scan, power)
+        power_max = self.process.laser.power[1]
+        power = draw_power(excitation, min(self.ticks, len(scan)), rng, power_max=power_max)
+        return record_path(make_plant(self.plant, scan, self.process), scan, power)
 
-
-def _long_enough(path: str, ticks: int) -> ScanPath:
-    """Built-in paths go on as long as asked, also for the preview; a file's path is as long as it is."""
-    if names_file(path):
-        whole = find_path(path)
-        return whole if len(whole) <= ticks else whole.truncated(ticks)
-    return find_path(path, ticks=ticks + PREVIEW)
+    def _long_enough(self, path: str) -> ScanPath:
+        """Built-in paths go on as long as asked, also for the preview; a file's path is as long as it is."""
+        process = self.process
+        find = partial(find_path, path, tick=process.tick, plate=process.plate[:2])
+        if names_file(path):
+            whole = find()
+            return whole if len(whole) <= self.ticks else whole.truncated(self.ticks)
+        return find(ticks=self.ticks + PREVIEW, speed=process.speed)

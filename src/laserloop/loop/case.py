@@ -1,138 +1,233 @@
-"""One closed-loop run, from settings to the record that is kept, scored and drawn."""
+"""One closed-loop case: its settings, the run they lead to, and the record that is kept, scored and drawn.
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+Every closed loop of the command line, the studies and the benches goes through `run_case`.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from laserloop.bad_input import BadInput
+from laserloop.control.action import Controller
 from laserloop.control.gains import Gains, find_gains
 from laserloop.control.problem import MpcProblem
 from laserloop.loop.cache import solve_case
 from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, make_controller
+from laserloop.loop.deadline import Charge, DeadlineController, draw_charges
 from laserloop.loop.faults import Disturb
+from laserloop.loop.own_file import names_own
 from laserloop.loop.run import Run, run_closed_loop
 from laserloop.loop.scores import score, series_of
-from laserloop.loop.tuning import TRAINING_PATHS, tune
-from laserloop.paths import ScanPath, find_path
+from laserloop.loop.tuning import tune_for
+from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import Camera, Plant, make_plant
 from laserloop.predict.networks import Model, find_model
-from laserloop.process import CameraSettings
+from laserloop.predict.trained_for import SPEED_RANGE, TrainedFor
+from laserloop.process import CameraSettings, Process
 
 Progress = Callable[[int, int], None]
 
 TICKS = 320
+BEST = {"paper": ("realtime", "paper-corner"), "graded": ("pi", None)}  # of what ships, by plant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopCase:
-    """The settings of one run of a study."""
+    """The settings of one run; together they name it."""
 
     path: str
-    controller: str
-    model: str | None = None  # a shipped name or a folder
+    controller: str | None = None  # None: the best that ships for the plant
+    model: str | None = None  # a shipped name, a folder, or FILE.py:NAME
     plant: str = "paper"
-    ticks: int = TICKS
-    delta_k: float = 0.0  # K, margin below the window's top
+    process: Process = field(default_factory=Process)
+    ticks: int | None = TICKS  # None: to the end of a file
+    delta_k: float | None = 0.0  # K, margin below the window's top; None: as calibrated for the model
+    tracking: float = 0.0  # price of leaving the window's middle
     graph: str = "folded"  # of ipopt: folded, or the paper's plain one
+    compensate: bool = True  # does the plan know how old its image is?
+    solve_s: tuple[float, ...] = ()  # times to draw from that each answer is charged with; none: not charged
+    policy: str = "shift"  # what happens to a late plan
+    apply: int = 1  # powers of a plan given before the next question
+    force: bool = False  # also with a model that was not made for this
 
     def settings(self) -> dict[str, Any]:
         """What names the case: all of it, the model by what it was trained from."""
-        named = asdict(self)
-        if self.model is not None:
+        named = asdict(replace(self, process=Process()))
+        if self.model is not None and not names_own(self.model):
             named["model"] = find_model(self.model).provenance.get("identity", self.model)
-        return {"study": "closed loop", **named}
+        return {
+            "study": "closed loop",
+            **named,
+            "solve_s": list(self.solve_s),
+            "process": self.process.to_json(),
+        }
 
 
-def run_case(case: LoopCase, root: Path) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Hooks:
+    """What may be watched or changed in a run besides its settings."""
+
+    path: ScanPath | None = None  # instead of the one that the case names
+    disturb: Disturb | None = None
+    progress: Progress | None = None
+    tuning: Progress | None = None  # of gains that have to be tuned first
+    wrap: Callable[[Controller], Controller] | None = None  # around the controller
+
+
+def keep_case(case: LoopCase, root: Path) -> dict[str, Any]:
     """The record of a case, from disk if it is there."""
-    return solve_case(root / "runs", case.settings(), partial(_compute, case))
+    return solve_case(root / "runs", case.settings(), lambda: record_case(case))
 
 
-def _compute(case: LoopCase) -> dict[str, Any]:
-    path = find_path(case.path, ticks=case.ticks)
-    plant = make_plant(case.plant, path)
-    model = None if case.model is None else find_model(case.model)
-    problem = make_problem(model, MpcProblem(margin_above=case.delta_k))
-    gains = find_gains(case.plant) if case.controller in WITH_GAINS else None
-    run = control(
-        plant, path, case.controller, problem, model=model, gains=gains, options={"graph": case.graph}
+def record_case(case: LoopCase, hooks: Hooks | None = None) -> dict[str, Any]:
+    """The record of a case: its scores, then the series they were taken from."""
+    case = complete(case)
+    return record(run_case(case, hooks), find_problem(case), model=case.model)
+
+
+def run_case(case: LoopCase, hooks: Hooks | None = None) -> Run:
+    """Close the loop that a case describes."""
+    case, hooks = complete(case), hooks or Hooks()
+    assert case.controller is not None
+    path = hooks.path or find_scan(case)
+    model = _find_model(case)
+    misfits = find_misfits(model, case, path)
+    if misfits and not case.force:
+        raise _refuse(case, misfits)
+    plant = make_plant(case.plant, path, case.process)
+    problem = find_problem(case)
+    controller = make_controller(
+        case.controller,
+        problem,
+        plant=plant,
+        model=model if model is not None else case.model,
+        gains=_find_gains(case, path, problem, hooks),
+        options={"graph": case.graph, "compensate": case.compensate},
+        process=case.process,
     )
-    return record(run, problem, model=case.model)
-
-
-def control(
-    plant: Plant,
-    path: ScanPath,
-    controller: str,
-    problem: MpcProblem,
-    *,
-    model: Model | None = None,
-    gains: Gains | None = None,
-    camera: CameraSettings | None = None,
-    disturb: Disturb | None = None,
-    options: Mapping[str, Any] | None = None,
-    progress: Progress | None = None,
-) -> Run:
-    """Close the loop between `plant` and the controller of that name along `path`."""
-    if controller in WITH_MODEL and model is not None:
-        check_model(model, path)
-    decide = make_controller(controller, problem, plant=plant, model=model, gains=gains, options=options)
-    return run_closed_loop(
+    if case.solve_s or case.apply > 1:
+        charge: Charge = draw_charges(case.solve_s)
+        controller = DeadlineController(controller, charge=charge, policy=case.policy, every=case.apply)
+    run = run_closed_loop(
         plant,
-        Camera(camera or choose_camera(plant, model)),
-        decide,
+        Camera(choose_camera(plant, model)),
+        controller if hooks.wrap is None else hooks.wrap(controller),
         path,
-        power_bounds=problem.power,
-        disturb=disturb,
-        progress=progress,
+        disturb=hooks.disturb,
+        progress=hooks.progress,
     )
+    forced = (f"{case.model} was not made for this: {'; '.join(misfits)}",) if misfits else ()
+    return replace(run, notes=(*run.notes, *forced, *_tell_range(plant, run)))
 
 
-def make_problem(model: Model | None, problem: MpcProblem) -> MpcProblem:
-    """The problem over the horizon that a model predicts."""
+def complete(case: LoopCase) -> LoopCase:
+    """The case with what was left open: the best that ships for its plant, the calibrated margin."""
+    if case.controller is None and case.model is not None:
+        case = replace(case, controller="sqp" if names_own(case.model) else "realtime")
+    elif case.controller is None:
+        controller, model = BEST[case.plant]
+        case = replace(case, controller=controller, model=model)
+    assert case.controller is not None
+    if case.controller in WITH_MODEL and case.model is None:
+        case = replace(case, model=BEST["paper"][1])
+    if case.model is not None and case.controller not in WITH_MODEL:
+        raise BadInput(
+            f"--model belongs to {', '.join(WITH_MODEL)}, but the controller is {case.controller}; leave it out"
+        )
+    if case.delta_k is None:
+        model = _find_model(case)
+        case = replace(case, delta_k=(model.margin if model is not None else None) or 0.0)
+    return case
+
+
+def find_scan(case: LoopCase) -> ScanPath:
+    """The path of a case; built-in ones go at the speed of the process, files at their own."""
+    process = case.process
+    speed = None if names_file(case.path) else process.speed
+    return find_path(case.path, ticks=case.ticks, speed=speed, tick=process.tick, plate=process.plate[:2])
+
+
+def find_problem(case: LoopCase) -> MpcProblem:
+    """What is wanted, over the horizon that the model predicts."""
+    problem = MpcProblem(
+        window=case.process.window,
+        power=case.process.laser.power,
+        margin_above=case.delta_k or 0.0,
+        tracking_cost=case.tracking,
+    )
+    model = _find_model(case)
     return problem if model is None else replace(problem, horizon=model.architecture.horizon)
 
 
 def choose_camera(plant: Plant, model: Model | None) -> CameraSettings:
-    """A camera that reads images as a model learned to, or else as the plant defines T_max."""
+    """The camera of the process, read as a model learned to, or else as the plant defines T_max."""
+    settings, own = plant.settings.process.camera, plant.settings.subgrid
     if model is None:
-        return CameraSettings(subgrid=plant.settings.subgrid, smooth=plant.settings.subgrid)
-    data = model.provenance.get("data", {})
-    return CameraSettings(subgrid=data.get("reading") == "peak", smooth=bool(data.get("smooth", False)))
+        return replace(settings, subgrid=own, smooth=own)
+    return replace(settings, subgrid=model.reading == "peak", smooth=model.smooth)
 
 
-def check_model(model: Model, path: ScanPath) -> None:
-    """Refuse a model that learned another control period."""
-    tick = model.provenance.get("data", {}).get("ensemble", {}).get("tick_s")
-    if tick is not None and abs(tick - path.tick) > 1e-9 * tick:
+def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[str]:
+    """What speaks against a model here; clauses."""
+    if model is None:
+        return []
+    delay, horizon = case.process.camera.delay, model.architecture.horizon
+    if delay >= horizon:
         raise BadInput(
-            f"the model was trained for ticks of {1e6 * tick:g} µs, but the path has {1e6 * path.tick:g} µs: "
-            "change --tick-us or train another model"
+            f"a plan must outlast the delay, but the model plans {horizon} ticks and the image comes after "
+            f"{delay}: take a shorter --delay or a model of a longer horizon"
         )
-
-
-def calibrated_margin(model: Model) -> float | None:
-    """δ that was calibrated for a model and travels with it, K."""
-    found = model.provenance.get("calibration", {}).get("delta_one_sided_k")
-    return None if found is None else float(found)
-
-
-def tune_for(
-    name: str, path: ScanPath, problem: MpcProblem, *, progress: Progress | None = None, **plant: Any
-) -> Gains:
-    """Gains for a plant and window that nobody tuned yet, on its own training paths."""
-    paths = [find_path(training, ticks=TICKS, tick=path.tick) for training in TRAINING_PATHS]
-    return tune(partial(make_plant, name, **plant), paths, problem, progress=progress)
+    made_for: TrainedFor | None = model.trained_for
+    return [] if made_for is None else made_for.find_misfits(case.process, case.plant, path)
 
 
 def record(run: Run, problem: MpcProblem, *, model: str | None) -> dict[str, Any]:
-    """A run as plain numbers: scores, then the series they were taken from."""
+    """A run as plain numbers: what it was of, its scores, then the series they were taken from."""
     return {
         **score(run, problem.window),
         "model": model,
         "delta_k": problem.margin_above,
         "window_k": list(problem.window),
+        "process": run.process.to_json(),
+        "version": version("laserloop"),
+        "notes": list(run.notes),
         "series": series_of(run),
     }
+
+
+def _find_model(case: LoopCase) -> Model | None:
+    """The network of a case; a predictor from a user's file is none."""
+    return None if case.model is None or names_own(case.model) else find_model(case.model)
+
+
+def _find_gains(case: LoopCase, path: ScanPath, problem: MpcProblem, hooks: Hooks) -> Gains | None:
+    """Shipped gains where they were tuned for just this, otherwise tuned now."""
+    if case.controller not in WITH_GAINS:
+        return None
+    speed = float(np.median(np.hypot(*path.velocities[:-1][path.lit].T))) if path.lit.any() else 0.0
+    process, usual = case.process, case.process.speed
+    if speed and not usual / SPEED_RANGE <= speed <= usual * SPEED_RANGE:
+        process = replace(process, speed=speed)
+    return find_gains(case.plant, process) or tune_for(case.plant, process, problem, progress=hooks.tuning)
+
+
+def _refuse(case: LoopCase, misfits: list[str]) -> BadInput:
+    """The sentence for a model that does not fit, with the commands that would make one."""
+    return BadInput(
+        f"a model must be made for what it is used on, but of {case.model} this is not true: "
+        f"{'; '.join(misfits)}. Make one that fits (laserloop ensemble corner --plant {case.plant} --process "
+        "FILE --out DATA, then laserloop train ms-deeponet --data DATA --out MODEL), take --controller pi, "
+        "or insist with --force"
+    )
+
+
+def _tell_range(plant: Plant, run: Run) -> tuple[str, ...]:
+    """A note if the material's range of validity was left."""
+    if not len(run):
+        return ()
+    complaint = plant.settings.material.outside(plant.settings.ambient, float(run.t_node.max()))
+    return () if complaint is None else (complaint,)

@@ -4,7 +4,7 @@ An answer that takes c seconds is there ⌈c/Δt⌉ − 1 ticks after the tick i
 follows the plan it has; a plan that has run out is held at its last power.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import ceil
 from time import perf_counter
 
@@ -18,11 +18,18 @@ from laserloop.plant import Image
 Charge = Callable[[float], float]
 """Measured seconds of a decision in, seconds that it is charged with out."""
 
+
+def draw_charges(times: Sequence[float]) -> Charge:
+    """Each answer costs a time drawn from those measured, the same ones in every run; none cost nothing."""
+    rng = np.random.default_rng(0)
+    return (lambda _: float(rng.choice(np.asarray(times)))) if times else lambda _: 0.0
+
+
 POLICIES = ("shift", "late")
 IN_TIME = 1e-9  # of a tick, rounding
 
 
-class Punctual:
+class DeadlineController:
     """Any controller, charged for its time.
 
     `policy`: a late plan is entered where it stands by then (shift), or from its first power on (late).

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from numbers import Real
 from time import perf_counter
 
 import numpy as np
@@ -12,12 +13,12 @@ from laserloop.control.action import Action, Controller, Status
 from laserloop.loop.faults import Disturb
 from laserloop.paths import ScanPath
 from laserloop.paths.preview import Preview
-from laserloop.plant import Camera, Plant, Surface
+from laserloop.plant import Camera, Image, Plant, Surface
+from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]  # ticks done, ticks in all
 
-MEMORY = 10  # ticks of way and power behind the beam that a preview shows
 COMPLETED = "path completed"
 
 
@@ -26,8 +27,10 @@ class Tick:
     """One turn of the loop: what was decided, what it led to."""
 
     action: Action
+    power: float  # W, what the laser was told
     wall_s: float  # the whole decision, as the machine has to wait for it
     surface: Surface  # at the end of the tick
+    failure: str = ""  # what the controller raised, if it did
 
 
 # No slots: arrays are frozen after birth.
@@ -38,12 +41,14 @@ class Run:
     path: str
     controller: str
     plant: str
-    tick: float  # s
-    power_bounds: tuple[float, float]  # W
+    process: Process
+    subgrid: bool  # is this plant's T_max the peak between the nodes, or the hottest node?
     t: FloatArray  # (n,), s
     positions: FloatArray  # (n, 2), m, of the beam
+    lit: NDArray[np.bool_]  # (n,), may the laser be on?
+    settled: NDArray[np.bool_]  # (n,), the ticks that count, see `ScanPath.counted`
     power: FloatArray  # (n,), W
-    t_max: FloatArray  # (n,), K, of the hottest node
+    t_node: FloatArray  # (n,), K, of the hottest node
     t_peak: FloatArray  # (n,), K, between the nodes
     predicted: FloatArray  # (n,), K, one tick before; NaN where nothing was predicted
     statuses: tuple[Status, ...]
@@ -51,9 +56,20 @@ class Run:
     solve_s: FloatArray  # (n,), inside the solver
     wall_s: FloatArray  # (n,), the whole decision
     ending: str = COMPLETED  # why the run ended; a sentence
+    notes: tuple[str, ...] = ()  # what a reader should know; sentences without their full stop
 
     def __len__(self) -> int:
         return len(self.t)
+
+    @property
+    def tick(self) -> float:
+        """The control period, s."""
+        return self.process.tick
+
+    @property
+    def t_max(self) -> FloatArray:
+        """What this plant calls T_max: between the nodes, or at the hottest node as in the paper, K."""
+        return self.t_peak if self.subgrid else self.t_node
 
 
 def run_closed_loop(
@@ -62,24 +78,26 @@ def run_closed_loop(
     controller: Controller,
     path: ScanPath,
     *,
-    power_bounds: tuple[float, float] = (0.0, 20.0),
+    power_bounds: tuple[float, float] | None = None,
     disturb: Disturb | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Drive `plant` from rest along `path` with the powers that `controller` finds.
 
     Whatever a tick brings, the loop ends with a run: its `ending` says why, if not at the end of the path.
+    The powers stay within `power_bounds`, W, those of the plant's process unless given; dark ticks get none.
     """
+    bounds = power_bounds or plant.settings.process.laser.power
     ticks: list[Tick] = []
     ending = COMPLETED
     try:
-        for tick in follow(plant, camera, controller, path, power_bounds, disturb):
+        for tick in follow(plant, camera, controller, path, bounds, disturb):
             ticks.append(tick)
             if progress is not None:
                 progress(len(ticks), len(path))
     except BadInput as failure:
         ending = f"the plant stopped at tick {len(ticks)}: {failure}"
-    return _collect(plant, controller, path, power_bounds, ticks, ending)
+    return _collect(plant, controller, path, ticks, ending)
 
 
 def follow(
@@ -87,7 +105,7 @@ def follow(
     camera: Camera,
     controller: Controller,
     path: ScanPath,
-    power_bounds: tuple[float, float],
+    bounds: tuple[float, float],
     disturb: Disturb | None = None,
 ) -> Iterator[Tick]:
     """Measure, decide, move: the power decided at t_k acts on [t_k, t_{k+1}]."""
@@ -96,27 +114,52 @@ def follow(
     controller.reset()
     surface = plant.reset()
     for k in range(len(path)):
-        image = camera.see(surface)
-        seen = image if disturb is None else disturb(k, image)
-        preview = look_ahead(path, k, powers, controller.horizon)
+        image: Image | None = camera.see(surface)
+        if k % camera.settings.every:
+            image = None
+        elif disturb is not None and image is not None:
+            image = disturb(k, image)
+        preview = look_ahead(path, k, powers, controller.horizon, getattr(controller, "memory", MEMORY))
         began = perf_counter()
-        action = controller.act(seen, preview)
+        action, failure = decide(controller, image, preview)
         wall = perf_counter() - began
-        power = bound(action.power, power_bounds)
+        power = bound(action.power, bounds) if path.lit[k] else 0.0
         surface = plant.step(power, path.spot(k))
         powers.append(power)
-        yield Tick(action=action, wall_s=wall, surface=surface)
+        yield Tick(action=action, power=power, wall_s=wall, surface=surface, failure=failure)
 
 
-def look_ahead(path: ScanPath, k: int, powers: list[float], horizon: int) -> Preview:
+MEMORY = 10  # ticks of way and power behind the beam that a preview shows, unless a controller wants others
+
+
+def look_ahead(path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = MEMORY) -> Preview:
     """What the scanner knows at tick `k`, after it gave `powers`."""
-    past = min(k, MEMORY)
+    past = min(k, memory)
     return Preview(
         time=k * path.tick,
         tick=path.tick,
         positions=path.preview(k - past, past + horizon),
         powers=np.array(powers[k - past : k]),
+        lit=path.preview_lit(k, horizon),
     )
+
+
+def decide(controller: Controller, image: Image | None, preview: Preview) -> tuple[Action, str]:
+    """What a controller answers, whatever that is, as an action; and what it raised, if it did."""
+    try:
+        answer: object = controller.act(image, preview)
+    except Exception as error:  # a user's own controller; a bad tick is data
+        return Action(power=0.0, status=Status.RAISED), f"{type(error).__name__}: {error}"
+    if isinstance(answer, Action):
+        if np.isfinite(answer.power):
+            return answer, ""
+        return Action(power=0.0, status=Status.NOT_FINITE, solve_s=answer.solve_s), ""
+    if isinstance(answer, bool) or not isinstance(answer, Real):
+        return Action(power=0.0, status=Status.NO_ACTION), ""
+    finite = bool(np.isfinite(float(answer)))
+    return Action(power=float(answer), status=Status.BARE) if finite else Action(
+        power=0.0, status=Status.NOT_FINITE
+    ), ""
 
 
 def bound(power: float, bounds: tuple[float, float]) -> float:
@@ -124,32 +167,31 @@ def bound(power: float, bounds: tuple[float, float]) -> float:
     return min(max(power, bounds[0]), bounds[1]) if np.isfinite(power) else bounds[0]
 
 
-def _collect(
-    plant: Plant,
-    controller: Controller,
-    path: ScanPath,
-    bounds: tuple[float, float],
-    ticks: list[Tick],
-    ending: str,
-) -> Run:
+def _collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[Tick], ending: str) -> Run:
     n = len(ticks)
     actions = [tick.action for tick in ticks]
     predicted = [float(a.predicted[0]) if len(a.predicted) else np.nan for a in actions]
+    failures = [
+        f"the controller raised at tick {k}: {tick.failure}" for k, tick in enumerate(ticks) if tick.failure
+    ]
     return Run(
         path=path.name,
         controller=controller.name,
         plant=plant.settings.name,
-        tick=path.tick,
-        power_bounds=bounds,
+        process=plant.settings.process,
+        subgrid=plant.settings.subgrid,
         t=path.times[1 : n + 1],
         positions=path.positions[1 : n + 1].copy(),
-        power=np.array([bound(a.power, bounds) for a in actions]),
-        t_max=np.array([tick.surface.node.temperature for tick in ticks]),
+        lit=path.lit[:n],
+        settled=path.counted[:n],
+        power=np.array([tick.power for tick in ticks]),
+        t_node=np.array([tick.surface.node.temperature for tick in ticks]),
         t_peak=np.array([tick.surface.peak.temperature for tick in ticks]),
         predicted=np.array(predicted),
-        statuses=tuple(a.status for a in actions),
+        statuses=tuple(a.status if path.lit[k] else Status.DARK for k, a in enumerate(actions)),
         iterations=np.array([a.iterations for a in actions], dtype=np.intp),
         solve_s=np.array([a.solve_s for a in actions]),
         wall_s=np.array([tick.wall_s for tick in ticks]),
         ending=ending,
+        notes=(*path.notes, *failures[:1]),
     )

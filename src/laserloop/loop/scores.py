@@ -8,32 +8,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.loop.run import Run
+from laserloop.paths.path import SETTLING_TICKS
 
 FloatArray = NDArray[np.float64]
 
-SETTLED_FROM = 10  # ticks that the first heating up takes
+Scores = dict[str, float | int | None]
 
 
 def settled_from(run: Run) -> int:
-    """The first tick that counts: 10, or 0 in a run too short to settle."""
-    return SETTLED_FROM if len(run) > SETTLED_FROM else 0
+    """The lit ticks that do not count, at the start and after each dark stretch; 0 if all do."""
+    return SETTLING_TICKS if (run.lit & ~run.settled).any() else 0
 
 
-def score_temperature(
-    run: Run, truth: FloatArray, window: tuple[float, float]
-) -> dict[str, float | int | None]:
+def score_temperature(run: Run, truth: FloatArray, window: tuple[float, float]) -> Scores:
     """Against one reading of the truth: bounds kept or not, and the error of the one-tick prediction, K.
 
     The residual is prediction minus truth; without predictions its scores are None.
     """
-    first = settled_from(run)
-    settled, residual = truth[first:], (run.predicted - truth)[first:]
+    settled, residual = truth[run.settled], (run.predicted - truth)[run.settled]
     residual = residual[np.isfinite(residual)]
     if not len(settled):
         settled = np.array([np.nan])
     over = int(np.count_nonzero(settled > window[1]))
     return {
         "t_max_k": _number(settled.max()),
+        "t_min_k": _number(settled.min()),
         "overshoot_k": _number(max(settled.max() - window[1], 0.0)),
         "n_over": over,
         "over_ms": over * run.tick * 1e3,
@@ -45,18 +44,21 @@ def score_temperature(
     }
 
 
-def score(run: Run, window: tuple[float, float]) -> dict[str, Any]:
-    """All scores of a run: on the hottest node, under `peak` between the nodes, of power and of time."""
-    first = settled_from(run)
-    power, steps = run.power[first:], np.abs(np.diff(run.power))[max(first - 1, 0) :]
-    worst = _find_worst(run, first)
+def score(run: Run, window: tuple[float, float] | None = None) -> dict[str, Any]:
+    """All scores of a run against a window, that of its process unless given.
+
+    Taken on the plant's own T_max; under `node` and `peak` on the hottest node and between the nodes.
+    """
+    window = window or run.process.window
+    power, steps = run.power[run.settled], np.abs(np.diff(run.power))[run.settled[1:]]
     return {
         "path": run.path,
         "controller": run.controller,
         "plant": run.plant,
         "ticks": len(run),
-        "settled_from": first,
+        "settled_from": settled_from(run),
         **score_temperature(run, run.t_max, window),
+        "node": score_temperature(run, run.t_node, window),
         "peak": score_temperature(run, run.t_peak, window),
         "power_mean_w": float(power.mean()) if len(power) else None,
         "power_step_mean_w": float(steps.mean()) if len(steps) else 0.0,
@@ -68,19 +70,19 @@ def score(run: Run, window: tuple[float, float]) -> dict[str, Any]:
         },
         "statuses": {str(status): count for status, count in Counter(run.statuses).items()},
         "ending": run.ending,
-        "worst_residual": worst,
+        "worst_residual": _find_worst(run),
     }
 
 
-def _find_worst(run: Run, first: int) -> dict[str, float] | None:
-    """The largest residual on the hottest node, where and when."""
-    residual = (run.predicted - run.t_max)[first:]
+def _find_worst(run: Run) -> dict[str, float] | None:
+    """The largest residual, where and when."""
+    residual = np.where(run.settled, run.predicted - run.t_max, np.nan)
     if not np.isfinite(residual).any():
         return None
-    k = first + int(np.nanargmax(np.abs(residual)))
+    k = int(np.nanargmax(np.abs(residual)))
     x, y = 1e3 * run.positions[k]
     return {
-        "residual_k": float(run.predicted[k] - run.t_max[k]),
+        "residual_k": float(residual[k]),
         "t_ms": float(1e3 * run.t[k]),
         "x_mm": float(x),
         "y_mm": float(y),
@@ -88,14 +90,17 @@ def _find_worst(run: Run, first: int) -> dict[str, float] | None:
 
 
 def series_of(run: Run) -> dict[str, Sequence[float | None]]:
-    """The run tick by tick; what was not predicted is None."""
+    """The run tick by tick; what was not predicted is None. t_true_k is the plant's own T_max."""
     predicted = [_number(value) for value in run.predicted]
     return {
         "t_s": run.t.tolist(),
         "x_mm": (1e3 * run.positions[:, 0]).tolist(),
         "y_mm": (1e3 * run.positions[:, 1]).tolist(),
+        "lit": run.lit.tolist(),
+        "settled": run.settled.tolist(),
         "power_w": run.power.tolist(),
         "t_true_k": run.t_max.tolist(),
+        "t_node_k": run.t_node.tolist(),
         "t_peak_k": run.t_peak.tolist(),
         "t_predicted_k": predicted,
         "solve_ms": (1e3 * run.solve_s).tolist(),

@@ -7,6 +7,7 @@ search; PI and feed-forward begin from it and are found by Nelder and Mead's sim
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +20,15 @@ from laserloop.control.gains import Gains
 from laserloop.control.pi import PiController, PiGains
 from laserloop.control.problem import MpcProblem
 from laserloop.loop.run import run_closed_loop
-from laserloop.paths import ScanPath
-from laserloop.plant import Camera, Plant
-from laserloop.process import CameraSettings
+from laserloop.paths import ScanPath, find_path
+from laserloop.plant import Camera, Plant, make_plant
+from laserloop.process import CameraSettings, Process
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 TRAINING_PATHS = ("vertical", "horizontal", "spiral")
-SETTLED_FROM = 10
+TICKS = 320  # of each training path
 ABOVE, BELOW, BESIDE = 3.0, 1.0, 0.2
 EVALUATIONS = {"constant": 14, "pi": 45, "feedforward": 60}
 
@@ -45,6 +46,13 @@ def tune(
     return Gains(
         constant=constant, pi=course.search_pi(constant), feedforward=course.search_feedforward(constant)
     )
+
+
+def tune_for(plant: str, process: Process, problem: MpcProblem, *, progress: Progress | None = None) -> Gains:
+    """Gains for a plant and process that nobody tuned for yet, on its own training paths."""
+    find = partial(find_path, ticks=TICKS, tick=process.tick, speed=process.speed, plate=process.plate[:2])
+    paths = [find(name) for name in TRAINING_PATHS]
+    return tune(lambda path: make_plant(plant, path, process), paths, problem, progress=progress)
 
 
 class Course:
@@ -71,8 +79,7 @@ class Course:
         for plant, path in self._stages:
             camera = Camera(CameraSettings(subgrid=plant.settings.subgrid, smooth=plant.settings.subgrid))
             run = run_closed_loop(plant, camera, controller, path, power_bounds=self._problem.power)
-            truth = run.t_peak if plant.settings.subgrid else run.t_max
-            prices.append(price_of(truth[SETTLED_FROM:], self._problem))
+            prices.append(price_of(run.t_max[run.settled], self._problem))
         return float(np.mean(prices))
 
     def search_power(self) -> float:

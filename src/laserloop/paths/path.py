@@ -127,6 +127,12 @@ class ScanPath:
         last_dark = np.maximum.accumulate(np.where(self.lit, -1, k))
         return self.lit & (k - last_dark > first)
 
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """The ticks that scores count: those that have settled, or all lit ones if none has."""
+        settled = self.settled()
+        return settled if settled.any() else self.lit
+
     def truncated(self, ticks: int) -> "ScanPath":
         """The first `ticks` ticks of this path."""
         check_ticks(ticks)

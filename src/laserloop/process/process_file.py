@@ -1,5 +1,6 @@
 """Process files: find a built-in process by name, read one from YAML, write one with its comments."""
 
+import json
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -79,12 +80,13 @@ def write_process(process: Process, *, material: str | None = None) -> str:
 
     `material` is the name or file to write in place of the whole table.
     """
-    inside = {"material": material or describe_material(process.material)}
+    inside = describe_material(process.material)
+    whole = yaml.safe_dump({"material": inside}, sort_keys=False, allow_unicode=True, default_flow_style=None)
     lines = [
         f"laserloop_process: {FORMAT}",
-        f"name: {yaml.safe_dump(process.name, default_style='"').strip()}",
-        f"# {', '.join(shipped_materials())}, a .yaml or .csv file beside this one, or the properties themselves.",
-        yaml.safe_dump(inside, sort_keys=False, allow_unicode=True, default_flow_style=None).strip(),
+        f"name: {json.dumps(process.name, ensure_ascii=False)}",  # JSON's quotes are YAML's too
+        f"# {', '.join(shipped_materials())}, a .yaml or .csv file beside this one, or its properties.",
+        whole.strip() if material is None else f"material: {json.dumps(material, ensure_ascii=False)}",
     ]
     section = ""
     for entry in ENTRIES:

@@ -186,7 +186,7 @@ def check_keys(given: Mapping[str, Any], where: str) -> dict[Entry, Any]:
     for key in flat:
         if key not in BY_KEY:
             raise BadInput(
-                f"{where} may have the keys {_list_keys()}, but has {str(key)[:40]!r}; correct its name or remove it."
+                f"{where} may have the keys {_list_keys()}, but has {str(key)[:40]!r}; correct or remove it."
             )
     return {BY_KEY[key]: value for key, value in flat.items()}
 

@@ -86,11 +86,11 @@ def count_after_turns(episode: Episode, window: Window = WINDOW) -> int:
     since = episode.t[:, None] - episode.t[None, episode.turns]
     recent = np.any((since >= 0) & (since <= AFTERMATH), axis=1)
     hot = episode.temperature > window[1]
-    return int(np.count_nonzero((recent & hot)[episode.settled_from :]))
+    return int(np.count_nonzero((recent & hot)[episode.settled]))
 
 
 def _mean_excess(hotter: Episode, colder: Episode) -> float:
-    return float(np.mean((hotter.temperature - colder.temperature)[colder.settled_from :]))
+    return float(np.mean((hotter.temperature - colder.temperature)[colder.settled]))
 
 
 def _finest_um(episode: Episode) -> float:

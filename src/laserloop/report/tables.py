@@ -22,8 +22,8 @@ def tabulate_episode(episode: Episode) -> Table:
         ("path", f"{episode.path}, {len(episode)} ticks of {tick * 1e6:g} µs"),
         ("plant", f"{episode.plant}: {episode.settings.grid}"),
         ("power", describe_power(episode)),
-        ("T_max at nodes", _show_range(episode.t_max[s.first :])),
-        ("T_max between nodes", _show_range(episode.t_peak[s.first :])),
+        ("T_max at nodes", _show_range(episode.t_max[episode.settled])),
+        ("T_max between nodes", _show_range(episode.t_peak[episode.settled])),
         ("hottest", f"{episode.temperature[k]:.1f} K at {episode.t[k] * 1e3:.2f} ms near {place}"),
         (f"above {WINDOW[1]:g} K", _show_ticks(s.above, s.ticks, tick)),
         (f"below {WINDOW[0]:g} K", _show_ticks(s.below, s.ticks, tick)),
@@ -31,7 +31,7 @@ def tabulate_episode(episode: Episode) -> Table:
         ("plant step", f"{episode.ms_per_step:.2f} ms"),
     ):
         table.add_row(Text(name, style="dim"), Text(fact))
-    table.caption = Text(f"Counted from tick {s.first + 1} on; this plant's T_max is the {own}.")
+    table.caption = Text(f"Over {s.ticks} settled ticks with the laser on; this plant's T_max is the {own}.")
     table.caption_justify = "left"
     return table
 

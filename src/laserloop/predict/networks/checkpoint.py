@@ -21,11 +21,12 @@ from laserloop.predict.networks.model import Model, Scalers
 from laserloop.predict.networks.ms_deeponet import MsDeepONet
 from laserloop.predict.networks.save import save
 from laserloop.predict.networks.ss_ar import SsAr
+from laserloop.predict.trained_for import TrainedFor
 
 ARCHITECTURES: tuple[type[MsDeepONet] | type[SsAr] | type[Lstm], ...] = (MsDeepONet, SsAr, Lstm)
 
 MODEL_FILE, WEIGHTS_FILE = "model.json", "weights.safetensors"
-FORMAT = 1
+FORMAT = 2
 LARGEST_PAGE = 1_000_000  # bytes of JSON
 LARGEST_WEIGHTS = 200_000_000  # bytes
 SCALERS = ("branch", "trunk", "target")
@@ -44,6 +45,7 @@ def save_model(model: Model, folder: Path) -> None:
         "architecture": describe(model.architecture),
         "scalers": {name: getattr(model.scalers, name).to_json() for name in SCALERS},
         "weights_sha256": hashlib.sha256(weights).hexdigest(),
+        "trained_for": None if model.trained_for is None else model.trained_for.to_json(),
         **model.provenance,
     }
     text = json.dumps(page, indent=1, allow_nan=False) + "\n"
@@ -81,12 +83,16 @@ def load_model(folder: str | Path) -> Model:
     weights = _read_weights(content, architecture, folder)
     if hashlib.sha256(content).hexdigest() != digest:
         raise _bad(folder, "weights that its JSON page names", "others", "train it again")
-    data = page.get("data", {})
-    if not (isinstance(data, dict) and isinstance(data.get("reading", ""), str)):
-        raise _bad(folder, "a reading that it was trained on", "something else", "train it again")
     if page.pop("format", None) != FORMAT:
         raise _bad(folder, f"format {FORMAT}", "another", "update laserloop or train it again")
-    return Model(architecture=architecture, weights=weights, scalers=scalers, provenance=page)
+    told = page.pop("trained_for", None)
+    return Model(
+        architecture=architecture,
+        weights=weights,
+        scalers=scalers,
+        trained_for=None if told is None else TrainedFor.from_json(told, where=f"the model {str(folder)!r}"),
+        provenance=page,
+    )
 
 
 def _read_bytes(file: Path, most: int) -> bytes:

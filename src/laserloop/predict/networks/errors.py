@@ -71,8 +71,7 @@ def evaluate(
     """
     if not records:
         raise BadInput("an evaluation needs at least one record, got none: give it an episode")
-    data = model.provenance.get("data", {})
-    reading, smooth = data.get("reading", "node"), data.get("smooth", False)
+    reading, smooth = model.reading, model.smooth
     horizon = model.architecture.horizon
     rng = np.random.default_rng(seed)
     residuals = []

@@ -31,6 +31,7 @@ from laserloop.predict.networks.training_state import (
     save_state,
     start_training,
 )
+from laserloop.predict.trained_for import TrainedFor
 
 Arrays = list[NDArray[np.float64]]
 Report = Callable[[Progress], None]
@@ -47,9 +48,10 @@ def fit(
     out: Path | None = None,
     report: Report | None = None,
     data: Mapping[str, Any] | None = None,
+    trained_for: TrainedFor | None = None,
     keep_every: float = KEEP_EVERY,
 ) -> Model:
-    """Train `architecture` on `windows`. `report` is told of every epoch; `data` is kept as provenance.
+    """Train `architecture` on `windows`. `report` is told of every epoch; `data` and `trained_for` are kept.
 
     With `out`, the model is saved there beside the history of its losses; an interrupted training found
     there goes on to the very weights of an unbroken one, and a finished one is loaded.
@@ -66,7 +68,10 @@ def fit(
     tables = [array[train] for array in scaled], [array[held] for array in scaled]
     _run(state, architecture, settings, tables, _make_keeper(out, identity, report, keep_every))
     model = Model(
-        architecture=architecture, weights=split_flat(architecture.shapes(), state.best), scalers=scalers
+        architecture=architecture,
+        weights=split_flat(architecture.shapes(), state.best),
+        scalers=scalers,
+        trained_for=trained_for,
     )
     progress = state.progress
     metrics = {

@@ -8,6 +8,7 @@ import numpy as np
 from laserloop.bad_input import BadInput
 from laserloop.data.scaling import Scaler
 from laserloop.predict.networks.architecture import ROW, Architecture, FloatArray, Weights
+from laserloop.predict.trained_for import TrainedFor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -26,11 +27,28 @@ class Model:
     architecture: Architecture
     weights: Weights  # float32, as trained and stored
     scalers: Scalers
+    trained_for: TrainedFor | None = None  # None: nobody knows
     provenance: dict[str, Any] = field(default_factory=dict)  # JSON: training, data, metrics, versions
     double: Weights = field(init=False, repr=False)  # the same numbers; float32 sums would differ by 1e-4 K
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "double", {name: w.astype(np.float64) for name, w in self.weights.items()})
+
+    @property
+    def margin(self) -> float | None:
+        """δ that was calibrated for it and travels with it, K."""
+        found = self.provenance.get("calibration", {}).get("delta_one_sided_k")
+        return None if found is None else float(found)
+
+    @property
+    def reading(self) -> str:
+        """How T_max was read in its training: node or peak."""
+        return "node" if self.trained_for is None else self.trained_for.reading
+
+    @property
+    def smooth(self) -> bool:
+        """Whether previews were sampled by the C¹ cubic in its training."""
+        return self.trained_for is not None and self.trained_for.smooth
 
     def predict(self, branch: FloatArray, temps: FloatArray, location: FloatArray) -> FloatArray:
         """T_max (n, N_h), K, for plans (n, N_h, 5), temperatures (n, 1 + N_h), K, and peaks (n, 2), m."""

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+from laserloop.data.ensemble import EnsembleSettings
 from laserloop.data.store import data_hash, open_store
-from laserloop.data.windows import cut_windows
+from laserloop.data.windows import Windows, cut_windows
 from laserloop.predict.networks.architecture import Architecture
 from laserloop.predict.networks.fit import Report, fit
 from laserloop.predict.networks.fit_settings import FitSettings
 from laserloop.predict.networks.model import Model
+from laserloop.predict.trained_for import TrainedFor
 
 
 def train(
@@ -27,10 +29,23 @@ def train(
     """
     store = open_store(data)
     windows = cut_windows(store, architecture.horizon, reading=reading, smooth=smooth)
-    origin = {
-        "ensemble": store.settings.to_json(),
-        "ensemble_hash": data_hash(store),
-        "reading": reading,
-        "smooth": smooth,
-    }
-    return fit(windows, architecture, settings, out=Path(out), report=report, data=origin)
+    origin = {"ensemble": store.settings.to_json(), "ensemble_hash": data_hash(store)}
+    made_for = describe_data(store.settings, windows, reading=reading, smooth=smooth)
+    return fit(
+        windows, architecture, settings, out=Path(out), report=report, data=origin, trained_for=made_for
+    )
+
+
+def describe_data(
+    settings: EnsembleSettings, windows: Windows, *, reading: str = "node", smooth: bool = False
+) -> TrainedFor:
+    """What a model trained on the windows of an ensemble is made for."""
+    x, y = windows.branch[:, 0, 1], windows.branch[:, 0, 2]
+    return TrainedFor(
+        process=settings.process,
+        plant=settings.plant,
+        reading=reading,
+        smooth=smooth,
+        area=(float(x.min()), float(x.max()), float(y.min()), float(y.max())),
+        temperatures=(float(windows.target.min()), float(windows.target.max())),
+    )

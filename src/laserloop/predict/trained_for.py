@@ -1,0 +1,114 @@
+"""What a learned predictor was made for, and what speaks against using it elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from laserloop.bad_input import BadInput
+from laserloop.paths.path import ScanPath
+from laserloop.process import Process
+
+SPEED_RANGE = 1.25  # times slower or faster than what was learned
+PIXEL_RANGE = 0.5  # of the beam's σ; a wider pixel averages the peak away: 60 K at 1 σ, 194 K at 2 σ
+AREA_SLACK = 5e-5  # m
+POWER_SLACK = 1.01
+SAME = ("material", "plate_mm", "ambient_k", "beam.sigma_um", "beam.absorptivity", "laser.lag_us", "tick_us")
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedFor:
+    """The process, the plant, how T_max was read, and what the data covered."""
+
+    process: Process
+    plant: str
+    reading: str = "node"  # T_max is the hottest node, or the peak between nodes
+    smooth: bool = False  # previews by the C¹ cubic, or bilinearly
+    area: Box  # m: x_min, x_max, y_min, y_max of the beam
+    temperatures: tuple[float, float]  # K, of T_max
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers and words; units are in the names."""
+        return {
+            "process": self.process.to_json(),
+            "plant": self.plant,
+            "reading": self.reading,
+            "smooth": self.smooth,
+            "area_mm": [round(1e3 * side, 6) for side in self.area],
+            "temperatures_k": [round(limit, 3) for limit in self.temperatures],
+        }
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any], *, where: str) -> "TrainedFor":
+        """What `to_json` wrote; anything else is refused in one sentence."""
+        try:
+            x_low, x_high, y_low, y_high = (float(side) / 1e3 for side in given["area_mm"])
+            coldest, hottest = map(float, given["temperatures_k"])
+            words = str(given["plant"]), str(given["reading"]), bool(given["smooth"])
+            process = Process.from_json(given["process"], where=f"the process of {where}")
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            if isinstance(problem, BadInput):
+                raise
+            raise BadInput(
+                f"{where} must say what it was trained for (process, plant, reading, smooth, area_mm, "
+                "temperatures_k), but does not; train it again."
+            ) from None
+        return cls(
+            process=process,
+            plant=words[0],
+            reading=words[1],
+            smooth=words[2],
+            area=(x_low, x_high, y_low, y_high),
+            temperatures=(coldest, hottest),
+        )
+
+    def find_misfits(self, process: Process, plant: str, path: ScanPath) -> list[str]:
+        """What of a process, a plant and a path this was not made for; clauses without their full stop."""
+        found = [f"it was trained on the {self.plant} plant, not on {plant}"] if plant != self.plant else []
+        found += [
+            f"{key} is another than in its training"
+            for key in self.process.differences(process)
+            if key in SAME
+        ]
+        found += self._judge_window(process)
+        found += self._judge_path(path)
+        pixel, usual = process.camera.pixel, self.process.camera.pixel
+        if pixel != usual and (pixel or 0.0) > PIXEL_RANGE * process.beam.sigma:
+            found.append(
+                f"it was trained on temperatures at points, but a pixel of {1e6 * (pixel or 0.0):g} µm reads "
+                f"the mean over more than {PIXEL_RANGE:g} σ of the beam"
+            )
+        return found
+
+    def _judge_window(self, process: Process) -> list[str]:
+        found = []
+        (coldest, hottest), (low, high) = self.temperatures, process.window
+        if low < coldest or high > hottest:
+            found.append(
+                f"it saw peaks of {coldest:.0f} to {hottest:.0f} K, but the window is {low:g} to {high:g} K"
+            )
+        most, learned = process.laser.power[1], self.process.laser.power[1]
+        if most > POWER_SLACK * learned:
+            found.append(f"it saw powers up to {learned:g} W, but the laser may give {most:g} W")
+        return found
+
+    def _judge_path(self, path: ScanPath) -> list[str]:
+        found = []
+        speed = float(np.median(np.hypot(*path.velocities[:-1][path.lit].T))) if path.lit.any() else 0.0
+        usual = self.process.speed
+        if not usual / SPEED_RANGE <= speed <= usual * SPEED_RANGE:
+            found.append(
+                f"it was trained at {1e3 * usual:.0f} mm/s, but the path runs at {1e3 * speed:.0f} mm/s"
+            )
+        x, y = path.positions[1:][path.lit].T
+        x_low, x_high, y_low, y_high = self.area
+        inside = (x >= x_low - AREA_SLACK) & (x <= x_high + AREA_SLACK)
+        inside &= (y >= y_low - AREA_SLACK) & (y <= y_high + AREA_SLACK)
+        if not inside.all():
+            found.append(
+                f"its beam stayed within {1e3 * x_low:.3g} to {1e3 * x_high:.3g} mm in x and "
+                f"{1e3 * y_low:.3g} to {1e3 * y_high:.3g} mm in y, which {np.count_nonzero(~inside)} of {len(x)} lit ticks leave"
+            )
+        return found
