@@ -18,17 +18,17 @@ from cyclopts import (
 from cyclopts.help import DefaultFormatter, PanelSpec
 
 from laserloop.bad_input import BadInput
-from laserloop.cli.control_verbs import bench_mpc, calibrate, close_loop, control, export
-from laserloop.cli.learning_verbs import bench_train, ensemble, evaluate, train
-from laserloop.cli.options import take_file
-from laserloop.cli.output import Json, check_output, publish, writing
-from laserloop.cli.plant_verbs import bench_plant, simulate
+from laserloop.cli.bench import bench_mpc, bench_plant, bench_train
+from laserloop.cli.control import control
+from laserloop.cli.demo import demo
+from laserloop.cli.ensemble import ensemble
+from laserloop.cli.evaluate import calibrate, evaluate
+from laserloop.cli.export import export
 from laserloop.cli.reproduce import report, reproduce
+from laserloop.cli.simulate import simulate
+from laserloop.cli.train import train
 from laserloop.cli.view import view
 from laserloop.versions import describe_versions
-
-DEMO_PATH = "diagonal"
-DEMO_CONTROLLERS = ("realtime", "pi", "constant")
 
 app = App(
     name="laserloop",
@@ -56,7 +56,8 @@ For example:
 """,
 )
 app.command(bench)
-for verb in (simulate, ensemble, train, evaluate, calibrate, control, export, reproduce, report, view):
+VERBS = (demo, simulate, control, ensemble, train, evaluate, calibrate, export, reproduce, report, view)
+for verb in VERBS:
     app.command(verb)
 for timed, name in ((bench_plant, "plant"), (bench_train, "train"), (bench_mpc, "mpc")):
     bench.command(timed, name=name)
@@ -106,37 +107,6 @@ def _explain(error: Exception) -> object:
 def _refuse(sentence: object) -> int:
     print(f"laserloop: {' '.join(str(sentence).split()).rstrip('.')}.", file=sys.stderr)
     return 2
-
-
-@app.command
-def demo(
-    *,
-    out: Annotated[Path, take_file("Folder for the page, its figures and the data.", metavar="DIR")] = Path(
-        "laserloop-demo"
-    ),
-    json_file: Json = None,
-) -> None:
-    """Keep the peak temperature in its window on a path with sharp turns: three controllers, one page.
-
-    The paper's surrogate with its margin, PI and constant power, on a path that no model was trained on.
-    Takes about ten seconds, and once a minute more to compile.
-
-    For example:
-
-        laserloop demo --out out/demo
-    """
-    from laserloop.report.folder import save_comparison
-    from laserloop.report.run_story import conclude
-    from laserloop.report.run_tables import tabulate_runs
-
-    check_output("--out", out / "index.html")
-    check_output("--json", json_file)
-    records = [close_loop(DEMO_PATH, controller) for controller in DEMO_CONTROLLERS]
-    with writing("--out"):
-        page = save_comparison(out, records, command="laserloop demo")
-    sentence = conclude(records)
-    found = {"page": str(page), "conclusion": sentence, "runs": records}
-    publish(found, json_file, tabulate_runs(records), sentence, f"\nReport: {page}")
 
 
 @app.command

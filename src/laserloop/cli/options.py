@@ -1,23 +1,38 @@
-"""The options that verbs share: numbers and files with their rules, and what makes path, power and plant."""
+"""The options that verbs share: numbers and files with their rules, and what makes path, power and process."""
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 
 from laserloop.bad_input import BadInput
+from laserloop.process.schema import Entry, find_entry
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from laserloop.paths import ScanPath
-    from laserloop.plant import Plant
+    from laserloop.process import Process
 
 DEFAULT_POWER_W = 14.0  # keeps straight lines inside the window on the paper plant
+FROM_FILE = "file"
+OF_PROCESS = "that of the process"
+
+PathName = Annotated[
+    str,
+    Parameter(
+        help="The path: vertical, horizontal, spiral, diagonal, polyline:SEED, or a file: .csv with the columns "
+        "x_mm,y_mm, G-code, .cli or .txt."
+    ),
+]
+PlantName = Annotated[
+    Literal["paper", "graded"],
+    Parameter(help="The paper's coarse grid, or a converged grid that is fine where the beam goes."),
+]
 
 
 def take_number(low: float, high: float, unit: str, text: str, *, default: str | None = None) -> Parameter:
@@ -40,17 +55,38 @@ def take_number(low: float, high: float, unit: str, text: str, *, default: str |
     )
 
 
-def _convert_sides(_: type, tokens: Sequence[Token]) -> tuple[float, ...]:
-    try:
-        sides = tuple(float(side) for side in tokens[0].value.split(","))
-    except ValueError:
-        sides = ()
-    if len(sides) != 3 or not all(0.2 <= side <= 1000 for side in sides):
-        raise BadInput(
-            f"{tokens[0].keyword} must be three lengths x,y,z from 0.2 to 1000 mm, such as 15,10,2, "
-            f"but got {tokens[0].value[:40]!r}"
-        )
-    return sides
+def take_numbers(metavar: str, rule: str, text: str, accept: Any, *, default: str) -> Parameter:
+    """An option that takes numbers with commas between them, if `accept` says so of them."""
+
+    def convert(_: type, tokens: Sequence[Token]) -> tuple[float, ...]:
+        try:
+            numbers = tuple(float(part) for part in tokens[0].value.split(","))
+        except ValueError:
+            numbers = ()
+        if len(numbers) != metavar.count(",") + 1 or not accept(numbers):
+            raise BadInput(f"{tokens[0].keyword} must be {rule}, but got {tokens[0].value[:40]!r}")
+        return numbers
+
+    return Parameter(
+        converter=convert, n_tokens=1, negative="", metavar=metavar, help=text, show_default=lambda _: default
+    )
+
+
+def take_entry(key: str, *, example: str = "") -> Parameter:
+    """An option that overrides a key of the process."""
+    entry: Entry = find_entry(key)
+    if not entry.names:
+        low = int(entry.low) if entry.whole else entry.low
+        high = int(entry.high) if entry.whole else entry.high
+        return take_number(low, high, entry.unit, entry.text, default=OF_PROCESS)
+
+    def accept(numbers: Iterable[float]) -> bool:
+        given = list(numbers)
+        inside = all(entry.low <= number <= entry.high for number in given)
+        return inside and (not entry.rising or given == sorted(set(given)))
+
+    rule = f"{entry.rule}, such as {example}"
+    return take_numbers(",".join(entry.names).upper(), rule, entry.text, accept, default=OF_PROCESS)
 
 
 def take_file(text: str, *, metavar: str = "FILE") -> Parameter:
@@ -63,6 +99,73 @@ def take_file(text: str, *, metavar: str = "FILE") -> Parameter:
         return Path(given)
 
     return Parameter(converter=convert, allow_leading_hyphen=True, metavar=metavar, help=text)
+
+
+ProcessName = Annotated[
+    str,
+    Parameter(
+        metavar="FILE|NAME",
+        help="The process: a .yaml file, or a built-in one: paper, 304, 316, in625, ti64. Other options "
+        "override it.",
+    ),
+]
+
+
+@Parameter(name="*", group="Process")
+@dataclass(frozen=True, kw_only=True)
+class ProcessOptions:
+    """What the user has: a process, and what differs from it."""
+
+    process: ProcessName = "paper"
+    material: Annotated[
+        str | None,
+        Parameter(
+            help="The alloy: 304, 316, in625, ti64, or a .yaml or .csv file of properties against temperature.",
+            show_default=lambda _: OF_PROCESS,
+        ),
+    ] = None
+    plate_mm: Annotated[tuple[float, float, float] | None, take_entry("plate_mm", example="15,10,2")] = None
+    ambient_k: Annotated[float | None, take_entry("ambient_k")] = None
+    sigma_um: Annotated[float | None, take_entry("sigma_um")] = None
+    absorptivity: Annotated[float | None, take_entry("absorptivity")] = None
+    lag_us: Annotated[float | None, Parameter(name="--laser-lag-us"), take_entry("lag_us")] = None
+    tick_us: Annotated[float | None, take_entry("tick_us")] = None
+
+    def find(self, **more: Any) -> "Process":
+        """The process that is meant; `more` are values by the names of its keys, None for none."""
+        from laserloop.process import find_process
+
+        given = {
+            item.name: getattr(self, item.name) for item in fields(self) if item.name != "process"
+        } | more
+        return find_process(self.process).change(**{key: v for key, v in given.items() if v is not None})
+
+
+@Parameter(name="*", group="Window and camera")
+@dataclass(frozen=True, kw_only=True)
+class LoopOptions:
+    """Where the peak temperature is wanted, what the laser can give, and how good the camera is."""
+
+    window_k: Annotated[tuple[float, float] | None, take_entry("window_k", example="760,800")] = None
+    power_max_w: Annotated[
+        float | None, take_number(1e-3, 1e4, "W", "The most that the laser can give.", default=OF_PROCESS)
+    ] = None
+    noise_k: Annotated[float | None, take_entry("noise_k")] = None
+    delay_ticks: Annotated[int | None, Parameter(name="--delay"), take_entry("delay_ticks")] = None
+    every_ticks: Annotated[int | None, Parameter(name="--every"), take_entry("every_ticks")] = None
+    pixel_um: Annotated[float | None, take_entry("pixel_um")] = None
+    seed: Annotated[int, take_number(0, 2**32 - 1, "", "Seed of the camera's noise.")] = 0
+
+    def change(self, process: "Process") -> "Process":
+        """A process with these changes."""
+        from dataclasses import replace
+
+        given = {item.name: getattr(self, item.name) for item in fields(self)}
+        del given["power_max_w"], given["seed"]
+        if self.power_max_w is not None:
+            given["power_w"] = (min(process.laser.power[0], self.power_max_w / 2), self.power_max_w)
+        changed = process.change(**{key: value for key, value in given.items() if value is not None})
+        return replace(changed, camera=replace(changed.camera, seed=self.seed))
 
 
 @Parameter(name="*", group="Path")
@@ -79,23 +182,86 @@ class PathOptions:
     speed_mm_s: Annotated[
         float | None,
         take_number(
-            1e-3, 1e6, "mm/s", "Scan speed in mm/s; slower is hotter.", default="304, or as the file says"
+            1e-3,
+            1e6,
+            "mm/s",
+            "Scan speed with the laser on; slower is hotter.",
+            default="as the file says, else the process",
         ),
     ] = None
-    tick_us: Annotated[
-        float, take_number(1e-2, 1e6, "µs", "Control period in µs, during which the power is constant.")
-    ] = 125.0
+    layer: Annotated[
+        int | None,
+        take_number(1, 1_000_000, "", "Which layer of a file, counted from 1.", default="the first"),
+    ] = None
+    offset_mm: Annotated[
+        tuple[float, float] | None,
+        take_numbers(
+            "X,Y",
+            "two lengths in mm, such as -50,-50",
+            "Added to a file's coordinates, whose origin is the plate's centre here.",
+            lambda numbers: all(abs(number) <= 1e4 for number in numbers),
+            default="0,0",
+        ),
+        Parameter(allow_leading_hyphen=True),
+    ] = None
+    centre: Annotated[
+        bool, Parameter(help="Move the lit part of a file to the plate's centre.", negative="")
+    ] = False
+    jump_mm_s: Annotated[
+        float | None,
+        take_number(1e-3, 1e6, "mm/s", "Speed of laser-off moves where a file gives none.", default="1000"),
+    ] = None
+    s_max: Annotated[
+        float | None,
+        take_number(
+            1e-3, 1e6, "", "The S word of G-code that stands for the laser's full power.", default="S is in W"
+        ),
+    ] = None
 
-    def find(self, text: str, plate_mm: tuple[float, float, float]) -> "ScanPath":
-        """The path that a person means by `text`."""
-        from laserloop.paths import find_path
+    def find(self, text: str, process: "Process", *, ticks: int | None = None) -> "ScanPath":
+        """The path that a person means by `text`; a built-in one lasts `ticks` unless told otherwise."""
+        from laserloop.paths import find_path, names_file
 
-        plate = plate_mm[0] / 1e3, plate_mm[1] / 1e3
-        speed = None if self.speed_mm_s is None else self.speed_mm_s / 1e3
-        path = find_path(text, ticks=self.ticks, speed=speed, tick=self.tick_us / 1e6, plate=plate)
-        for note in path.notes:
-            print(f"laserloop: note: {note}.", file=sys.stderr)
+        on_file = names_file(text)
+        speed = self.speed_mm_s / 1e3 if self.speed_mm_s is not None else None if on_file else process.speed
+        options: dict[str, Any] = {"layer": self.layer, "centre": self.centre}
+        if self.offset_mm is not None:
+            options["offset"] = (self.offset_mm[0] / 1e3, self.offset_mm[1] / 1e3)
+        if self.jump_mm_s is not None:
+            options["jump_speed"] = self.jump_mm_s / 1e3
+        if self.s_max is not None:
+            options |= {"s_max": self.s_max, "power_max": process.laser.power[1]}
+        path = find_path(
+            text,
+            ticks=self.ticks if on_file or self.ticks is not None else ticks,
+            speed=speed,
+            tick=process.tick,
+            plate=process.plate[:2],
+            **options,
+        )
+        tell_notes(path.notes)
         return path
+
+
+def tell_notes(notes: Iterable[str]) -> None:
+    """What a person should know, on standard error, each once."""
+    for note in dict.fromkeys(notes):
+        print(f"laserloop: note: {note}.", file=sys.stderr)
+
+
+def _convert_power(_: type, tokens: Sequence[Token]) -> float | str:
+    given = tokens[0].value
+    if given == FROM_FILE:
+        return FROM_FILE
+    try:
+        value = float(given)
+    except ValueError:
+        value = float("nan")
+    if "_" in given or not 0.0 <= value <= 1e4:
+        raise BadInput(
+            f"{tokens[0].keyword} must be a number from 0 to 10000 W, or file, but got {given[:40]!r}"
+        )
+    return value
 
 
 @Parameter(name="*", group="Power")
@@ -104,12 +270,18 @@ class PowerOptions:
     """What the laser gives."""
 
     power_w: Annotated[
-        float | None, take_number(0.0, 1e4, "W", "Constant laser power in W.", default=f"{DEFAULT_POWER_W:g}")
+        float | str | None,
+        Parameter(
+            converter=_convert_power,
+            metavar="W|file",
+            help="Constant laser power in W, or file for the powers that the path's file itself commands.",
+            show_default=lambda _: f"{DEFAULT_POWER_W:g}",
+        ),
     ] = None
     excitation: Annotated[
         Literal["persistent", "hf-random", "bang-bang"] | None,
         Parameter(
-            help="Random power from 0 to 20 W instead: slow holds, a new value each tick, or on and off."
+            help="Random power up to what the laser gives: slow holds, a new value each tick, or on and off."
         ),
     ] = None
     seed: Annotated[
@@ -125,61 +297,23 @@ class PowerOptions:
         if self.excitation is None and self.seed is not None:
             raise BadInput("--seed belongs to --excitation, but came without it; add --excitation persistent")
 
-    def draw(self, ticks: int) -> "NDArray[np.float64]":
-        """Power for each tick, W."""
+    def draw(self, path: "ScanPath", process: "Process") -> "NDArray[np.float64]":
+        """Power for each tick of a path, W."""
         import numpy as np
 
         from laserloop.data.excitation import draw_power
 
         if self.excitation is not None:
-            return draw_power(self.excitation, ticks, np.random.default_rng(self.seed or 0))
-        return np.full(ticks, DEFAULT_POWER_W if self.power_w is None else self.power_w)
-
-
-@Parameter(name="*", group="Plant")
-@dataclass(frozen=True, kw_only=True)
-class PlantOptions:
-    """What the laser heats."""
-
-    plant: Annotated[
-        Literal["paper", "graded"],
-        Parameter(help="The paper's coarse grid, or a grid that is fine where the beam goes."),
-    ] = "paper"
-    material: Annotated[
-        str,
-        Parameter(help="304, 316, in625, ti64, or a .yaml or .csv file of properties against temperature."),
-    ] = "304"
-    ambient_k: Annotated[
-        float, take_number(1.0, 5e3, "K", "Initial temperature, and that of the plate's bottom, in K.")
-    ] = 300.0
-    sigma_um: Annotated[
-        float, take_number(5.0, 1e4, "µm", "Standard deviation of the Gaussian beam in µm; wider is cooler.")
-    ] = 100.0
-    absorptivity: Annotated[float, take_number(1e-4, 1.0, "", "Share of the power that becomes heat.")] = 1.0
-    plate_mm: Annotated[
-        tuple[float, float, float],
-        Parameter(
-            converter=_convert_sides,
-            n_tokens=1,
-            negative="",
-            metavar="X,Y,Z",
-            help="Edges of the plate in mm; the origin is the centre of its surface.",
-            show_default=lambda sides: ",".join(f"{side:g}" for side in sides),
-        ),
-    ] = (15.0, 10.0, 2.0)
-
-    def describe(self) -> dict[str, Any]:
-        """All but the plant's name, SI, as `make_plant` takes it."""
-        return {
-            "material": self.material,
-            "ambient": self.ambient_k,
-            "sigma": self.sigma_um / 1e6,
-            "absorptivity": self.absorptivity,
-            "plate": tuple(side / 1e3 for side in self.plate_mm),
-        }
-
-    def make(self, path: "ScanPath") -> "Plant":
-        """The plant for a path."""
-        from laserloop.plant import make_plant
-
-        return make_plant(self.plant, path, **self.describe())
+            rng = np.random.default_rng(self.seed or 0)
+            return draw_power(self.excitation, len(path), rng, power_max=process.laser.power[1])
+        if self.power_w == FROM_FILE:
+            if path.power is None:
+                raise BadInput(
+                    f"--power-w file needs a file that commands powers, but {path.name} does not; give watts"
+                )
+            return path.power
+        if path.power is not None and self.power_w is None:
+            tell_notes(
+                [f"{path.name} commands its own powers, which are not used; --power-w file drives them"]
+            )
+        return np.full(len(path), DEFAULT_POWER_W if self.power_w is None else float(self.power_w))

@@ -35,7 +35,7 @@ class Gains:
 
 
 def find_gains(plant: str, process: Process) -> Gains | None:
-    """The shipped gains that were tuned on this plant for this process, whatever its camera; None if none were."""
+    """The shipped gains that were tuned on this plant for this process, whatever its camera, or None."""
     for file in (files("laserloop.control") / SHELF).iterdir():
         page = json.loads(file.read_text(encoding="utf-8")) if file.name.endswith(".json") else {}
         if page.get("plant") != plant:

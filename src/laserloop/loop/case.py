@@ -74,7 +74,7 @@ class Hooks:
     path: ScanPath | None = None  # instead of the one that the case names
     disturb: Disturb | None = None
     progress: Progress | None = None
-    tuning: Progress | None = None  # of gains that have to be tuned first
+    say: Callable[[str], None] = lambda _: None  # what a person should know before a long wait
     wrap: Callable[[Controller], Controller] | None = None  # around the controller
 
 
@@ -136,7 +136,8 @@ def complete(case: LoopCase) -> LoopCase:
         case = replace(case, model=BEST["paper"][1])
     if case.model is not None and case.controller not in WITH_MODEL:
         raise BadInput(
-            f"--model belongs to {', '.join(WITH_MODEL)}, but the controller is {case.controller}; leave it out"
+            f"--model belongs to {', '.join(WITH_MODEL)}, but the controller is {case.controller}; "
+            "leave it out"
         )
     if case.delta_k is None:
         model = _find_model(case)
@@ -153,6 +154,7 @@ def find_scan(case: LoopCase) -> ScanPath:
 
 def find_problem(case: LoopCase) -> MpcProblem:
     """What is wanted, over the horizon that the model predicts."""
+    case = complete(case)
     problem = MpcProblem(
         window=case.process.window,
         power=case.process.laser.power,
@@ -212,7 +214,11 @@ def _find_gains(case: LoopCase, path: ScanPath, problem: MpcProblem, hooks: Hook
     process, usual = case.process, case.process.speed
     if speed and not usual / SPEED_RANGE <= speed <= usual * SPEED_RANGE:
         process = replace(process, speed=speed)
-    return find_gains(case.plant, process) or tune_for(case.plant, process, problem, progress=hooks.tuning)
+    found = find_gains(case.plant, process)
+    if found is None:
+        hooks.say("nobody tuned for this plant and process yet; tuning takes minutes")
+        found = tune_for(case.plant, process, problem, progress=hooks.progress)
+    return found
 
 
 def _refuse(case: LoopCase, misfits: list[str]) -> BadInput:

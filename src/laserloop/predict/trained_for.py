@@ -109,6 +109,7 @@ class TrainedFor:
         if not inside.all():
             found.append(
                 f"its beam stayed within {1e3 * x_low:.3g} to {1e3 * x_high:.3g} mm in x and "
-                f"{1e3 * y_low:.3g} to {1e3 * y_high:.3g} mm in y, which {np.count_nonzero(~inside)} of {len(x)} lit ticks leave"
+                f"{1e3 * y_low:.3g} to {1e3 * y_high:.3g} mm in y, which "
+                f"{np.count_nonzero(~inside)} of {len(x)} lit ticks leave"
             )
         return found

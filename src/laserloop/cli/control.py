@@ -1,0 +1,140 @@
+"""The verb that closes the loop."""
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from laserloop.cli.options import (
+    LoopOptions,
+    PathName,
+    PathOptions,
+    PlantName,
+    ProcessOptions,
+    take_file,
+    take_number,
+    tell_notes,
+)
+from laserloop.cli.output import Json, check_output, publish, writing
+
+if TYPE_CHECKING:
+    from laserloop.loop.case import LoopCase
+    from laserloop.paths import ScanPath
+
+Delta = Annotated[
+    float | None,
+    take_number(
+        0.0,
+        1e3,
+        "K",
+        "Margin in K below the window's top that plans keep; 0 switches it off.",
+        default="as calibrated for the model",
+    ),
+]
+Tracking = Annotated[
+    float, take_number(0.0, 1e6, "", "Price of leaving the window's middle; 0 as in the paper.")
+]
+
+
+def control(
+    path: PathName,
+    /,
+    way: PathOptions | None = None,
+    target: ProcessOptions | None = None,
+    wish: LoopOptions | None = None,
+    *,
+    plant: PlantName = "paper",
+    controller: Annotated[
+        str | None,
+        Parameter(
+            help="The controller: realtime (compiled MPC), ipopt (the paper's), sqp (any predictor), pi, constant, "
+            "feedforward, oracle (plans on the plant itself), or an own class as FILE.py:NAME.",
+            show_default=lambda _: "the best that ships: realtime on paper, pi on graded",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        Parameter(
+            help="The model that realtime, ipopt or sqp plan with: a shipped name, a folder, or an own predictor "
+            "as FILE.py:NAME.",
+            show_default=lambda _: "paper-corner",
+        ),
+    ] = None,
+    delta_k: Delta = None,
+    tracking: Tracking = 0.0,
+    graph: Annotated[
+        Literal["folded", "plain"],
+        Parameter(help="The network inside ipopt: contracted once a tick, or as in the paper."),
+    ] = "folded",
+    force: Annotated[
+        bool, Parameter(help="Also use a model on what it was not made for.", negative="")
+    ] = False,
+    json_file: Json = None,
+    plot: Annotated[
+        Path | None, take_file("Draw prediction, truth, power and window over time; .png, .svg or .pdf.")
+    ] = None,
+    map_file: Annotated[
+        Path | None,
+        take_file("Draw where along the path the prediction was wrong; .png, .svg or .pdf."),
+        Parameter(name="--map"),
+    ] = None,
+) -> None:
+    """Keep the peak temperature in its window along a path, and score how well that went.
+
+    Scores are taken on the plant's own T_max over lit ticks that have settled: ten ticks after the laser comes
+    on, at the start and after every laser-off move.
+
+    For example:
+
+        laserloop control diagonal --json run.json --plot run.png
+        laserloop control spiral --controller ipopt --model paper-base --delta-k 0
+        laserloop control part.gcode --plant graded --process ti64 --controller pi
+    """
+    from laserloop.loop.case import TICKS, LoopCase
+    from laserloop.report.run_tables import tabulate_run
+
+    check_output("--json", json_file)
+    for option, file in (("--plot", plot), ("--map", map_file)):
+        check_output(option, file)
+    way, target, wish = way or PathOptions(), target or ProcessOptions(), wish or LoopOptions()
+    process = wish.change(target.find(speed_mm_s=way.speed_mm_s))
+    scan = way.find(path, process, ticks=TICKS)
+    case = LoopCase(
+        path=path,
+        controller=controller,
+        model=model,
+        plant=plant,
+        process=process,
+        ticks=len(scan),
+        delta_k=delta_k,
+        tracking=tracking,
+        graph=graph,
+        force=force,
+    )
+    record = close_loop(case, scan)
+    _draw(record, plot, map_file)
+    publish(record, json_file, tabulate_run(record))
+
+
+def close_loop(case: "LoopCase", scan: "ScanPath | None" = None) -> dict[str, Any]:
+    """The record of one run, with progress bars and its notes on standard error."""
+    from laserloop.loop.case import Hooks, complete, record_case
+    from laserloop.report.terminal import show_progress
+
+    case = complete(case)
+    with warnings.catch_warnings(), show_progress(f"{case.controller} on {case.path}") as progress:
+        warnings.filterwarnings("ignore", "temperatures of .* the range of material")
+        record = record_case(case, Hooks(path=scan, progress=progress, say=lambda note: tell_notes([note])))
+    tell_notes(note for note in record["notes"] if scan is None or note not in scan.notes)
+    return record
+
+
+def _draw(record: dict[str, Any], plot: Path | None, map_file: Path | None) -> None:
+    from laserloop.report.run_figures import draw_residual_map, draw_run
+    from laserloop.report.save import save_figure
+
+    for option, file, draw in (("--plot", plot, draw_run), ("--map", map_file, draw_residual_map)):
+        if file is not None:
+            with writing(option):
+                save_figure(file, draw(record))

@@ -1,0 +1,84 @@
+"""The verb that heats a plate along a path, open loop."""
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from laserloop.cli.options import (
+    PathName,
+    PathOptions,
+    PlantName,
+    PowerOptions,
+    ProcessOptions,
+    take_file,
+    tell_notes,
+)
+from laserloop.cli.output import Json, check_output, publish, writing
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from laserloop.data.episode import Episode
+    from laserloop.paths import ScanPath
+    from laserloop.plant import Plant
+
+Plot = Annotated[
+    Path | None,
+    take_file("Draw temperature over time, along the path and on the surface; .png, .svg or .pdf."),
+]
+
+
+def simulate(
+    path: PathName,
+    /,
+    way: PathOptions | None = None,
+    laser: PowerOptions | None = None,
+    target: ProcessOptions | None = None,
+    *,
+    plant: PlantName = "paper",
+    json_file: Json = None,
+    plot: Plot = None,
+) -> None:
+    """Heat a plate along a path, open loop, and report its peak temperature.
+
+    Where a path has the laser off, the beam goes there dark.
+
+    For example:
+
+        laserloop simulate diagonal --power-w 14 --ticks 320 --json diagonal.json
+        laserloop simulate part.gcode --plant graded --process ti64 --power-w file --plot part.png
+    """
+    from laserloop.plant import make_plant
+    from laserloop.report.tables import tabulate_episode
+
+    way, laser, target = way or PathOptions(), laser or PowerOptions(), target or ProcessOptions()
+    check_output("--json", json_file)
+    check_output("--plot", plot)
+    process = target.find(speed_mm_s=way.speed_mm_s)
+    scan = way.find(path, process)
+    episode = _run_episode(make_plant(plant, scan, process), scan, laser.draw(scan, process))
+    if plot is not None:
+        from laserloop.report.figures import draw_overview
+        from laserloop.report.save import save_figure
+
+        with writing("--plot"):
+            save_figure(plot, draw_overview(episode))
+    publish(episode.to_json(), json_file, tabulate_episode(episode))
+
+
+def _run_episode(plant: "Plant", path: "ScanPath", power: "NDArray[np.float64]") -> "Episode":
+    """Simulate with a progress bar, and note once by how much the material's range was left."""
+    from dataclasses import replace
+
+    from laserloop.data import episode
+    from laserloop.report.terminal import show_progress
+
+    with warnings.catch_warnings(), show_progress(f"{path.name} on {plant.settings.name}") as progress:
+        warnings.filterwarnings("ignore", "temperatures of .* the range of material")
+        result = episode.simulate(plant, path, power, progress=progress)
+    complaint = plant.settings.material.outside(plant.settings.ambient, float(result.t_max.max()))
+    if complaint is None:
+        return result
+    tell_notes([complaint])
+    return replace(result, notes=(*result.notes, complaint))
