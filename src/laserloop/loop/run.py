@@ -17,7 +17,6 @@ from laserloop.plant import Camera, Plant, Surface
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]  # ticks done, ticks in all
 
-MEMORY = 10  # ticks of way and power behind the beam that a preview shows
 COMPLETED = "path completed"
 
 
@@ -98,7 +97,7 @@ def follow(
     for k in range(len(path)):
         image = camera.see(surface)
         seen = image if disturb is None else disturb(k, image)
-        preview = look_ahead(path, k, powers, controller.horizon)
+        preview = look_ahead(path, k, powers, controller.horizon, controller.memory)
         began = perf_counter()
         action = controller.act(seen, preview)
         wall = perf_counter() - began
@@ -108,9 +107,9 @@ def follow(
         yield Tick(action=action, wall_s=wall, surface=surface)
 
 
-def look_ahead(path: ScanPath, k: int, powers: list[float], horizon: int) -> Preview:
+def look_ahead(path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = 0) -> Preview:
     """What the scanner knows at tick `k`, after it gave `powers`."""
-    past = min(k, MEMORY)
+    past = min(k, memory)
     return Preview(
         time=k * path.tick,
         tick=path.tick,
