@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.control.action import Status
-from laserloop.control.embedding import SMOOTHING
-from laserloop.control.folding import Folder, rectify
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
 from laserloop.predict.networks import Model
+from laserloop.predict.networks.folding import SMOOTHING, Folder
 
 FloatArray = NDArray[np.float64]
 
@@ -95,9 +94,9 @@ def _make_cost(model: Model, problem: MpcProblem) -> Any:
     folder = Folder(model, smoothing=SMOOTHING)
 
     def cost(question: Question, plan: FloatArray) -> float:
-        net = folder.fold(question.kinematics, question.temps, question.location)
-        hidden = rectify(net.W @ rectify(net.A @ plan + net.a, SMOOTHING) + net.b, SMOOTHING)
-        return problem.cost(plan, net.C @ hidden + net.c, question.previous)
+        known = question.network(problem.horizon)
+        net = folder.fold(known.kinematics, known.temps, known.location)
+        return problem.cost(plan, net.predict(plan), question.previous)
 
     return cost
 

@@ -1,6 +1,7 @@
 """CasADi's own SQP on the folded network: what a compiled solver has to be better than to be worth its code.
 
-P̄ = P/P_max      ε̄ = ε/ε_max      x = (P̄, ε̄)      p = (a, C, c, P̄ before the plan), see control/folding.py
+P̄ = P/P_max      ε̄ = ε/ε_max      x = (P̄, ε̄)
+p = (a, C, c, P̄ before the plan), see predict/networks/folding.py
 """
 
 from time import perf_counter
@@ -11,11 +12,11 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Status
-from laserloop.control.embedding import SMOOTHING, embed_folded
-from laserloop.control.folding import Folder
+from laserloop.control.embedding import embed_folded
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
 from laserloop.predict.networks import Model
+from laserloop.predict.networks.folding import SMOOTHING, Folder
 
 FloatArray = NDArray[np.float64]
 
@@ -71,9 +72,10 @@ class SqpSolver:
         began = perf_counter()
         problem = self._problem
         (low, high), horizon = problem.power, problem.horizon
-        folded = self._folder.fold(question.kinematics, question.temps, question.location)
+        asked = question.network(horizon)
+        folded = self._folder.fold(asked.kinematics, asked.temps, asked.location)
         known = folded.a, folded.C.ravel(order="F"), folded.c, [question.previous / high]
-        slack = max(0.0, problem.floor - question.temps[0]) / problem.slack_scale
+        slack = max(0.0, problem.floor - asked.temps[0]) / problem.slack_scale
         answer = self._nlp(
             x0=np.concatenate((question.start / high, np.full(horizon, slack))),
             p=np.concatenate(known),

@@ -48,16 +48,16 @@ def control(
     controller: Annotated[
         str | None,
         Parameter(
-            help="The controller: realtime (compiled MPC), ipopt (the paper's), sqp (any predictor), pi, constant, "
-            "feedforward, oracle (plans on the plant itself), or an own class as FILE.py:NAME.",
+            help="The controller: realtime (compiled MPC), ipopt (the paper's), sqp (any predictor), pi, "
+            "constant, feedforward, oracle (plans on the plant itself), or an own class as FILE.py:NAME.",
             show_default=lambda _: "the best that ships: realtime on paper, pi on graded",
         ),
     ] = None,
     model: Annotated[
         str | None,
         Parameter(
-            help="The model that realtime, ipopt or sqp plan with: a shipped name, a folder, or an own predictor "
-            "as FILE.py:NAME.",
+            help="The model that realtime, ipopt or sqp plan with: a shipped name, a folder, or an own "
+            "predictor as FILE.py:NAME.",
             show_default=lambda _: "paper-corner",
         ),
     ] = None,
@@ -82,8 +82,8 @@ def control(
 ) -> None:
     """Keep the peak temperature in its window along a path, and score how well that went.
 
-    Scores are taken on the plant's own T_max over lit ticks that have settled: ten ticks after the laser comes
-    on, at the start and after every laser-off move.
+    Scores are taken on the plant's own T_max over lit ticks that have settled: ten ticks after the laser
+    comes on, at the start and after every laser-off move.
 
     For example:
 

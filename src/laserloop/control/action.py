@@ -21,7 +21,7 @@ class Status(StrEnum):
     STOPPED = "iteration cap reached: best plan so far applied"
     INFEASIBLE = "no plan keeps the upper bound: coolest plan applied"
     BLIND = "no credible new image: planned from the last good one"
-    SPEECHLESS = "the model gave no finite prediction: previous plan shifted by one tick"
+    NO_PREDICTION = "the model gave no finite prediction: previous plan shifted by one tick"
     EXHAUSTED = "nothing left to plan with: least power applied"
     LATE = "deadline passed: previous plan shifted by one tick"
     FOLLOWED = "no new plan was due: the last one followed"
@@ -52,6 +52,10 @@ class Controller(Protocol):
     @property
     def horizon(self) -> int:
         """How many ticks of the path it wants to see ahead."""
+
+    @property
+    def memory(self) -> int:
+        """How many ticks of way and power behind the beam it wants to see."""
 
     def reset(self) -> None:
         """Forget everything; the next tick is the first."""

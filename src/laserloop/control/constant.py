@@ -13,6 +13,7 @@ class ConstantController:
 
     name = "constant"
     horizon = 1
+    memory = 0
 
     def __init__(self, power: float) -> None:
         if not (math.isfinite(power) and power >= 0):

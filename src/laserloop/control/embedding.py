@@ -2,23 +2,21 @@
 
 P (N_h) powers, W      K (N_h, 4) kinematics      T (1 + N_h) temperatures, K      ξ (2) peak, m
 σ(z) = ½(z + √(z² + ε)) stands for the rectifier: smooth, and at most √ε/2 above it; σ′ = ½(1 + z/√(z² + ε))
-A, a, W, b, C, c  as in folding.py
+A, a, W, b, C, c  as in predict/networks/folding.py
 """
 
 from typing import TYPE_CHECKING, Any
 
 from laserloop.bad_input import BadInput
-from laserloop.control.folding import Folder
 from laserloop.predict.networks.architecture import Architecture
 from laserloop.predict.networks.deeponet import BRANCH, TRUNK
+from laserloop.predict.networks.folding import SMOOTHING, Folder
 from laserloop.predict.networks.model import Model
 from laserloop.predict.networks.ms_deeponet import MsDeepONet
 from laserloop.predict.networks.ss_ar import SsAr
 
 if TYPE_CHECKING:
     import casadi
-
-SMOOTHING = 1e-6  # ε, the paper's
 
 
 def check_embeddable(model: Model) -> MsDeepONet | SsAr:
@@ -46,8 +44,8 @@ def embed(model: Model, *, smoothing: float = SMOOTHING) -> "casadi.Function":
     if isinstance(architecture, SsAr):
         predicted = _roll_out(model, rows, temps[0], smoothing)
     else:
-        seen = {"temps": [temps], "loc": [temps[0], location], "both": [temps, location]}[architecture.trunk]
-        predicted = _deeponet(model, casadi.vec(rows.T), casadi.vertcat(*seen), smoothing)
+        seen = casadi.vertcat(temps, location)[list(architecture.seen)]
+        predicted = _deeponet(model, casadi.vec(rows.T), seen, smoothing)
     return casadi.Function(
         "predict",
         [powers, kinematics, temps, location],

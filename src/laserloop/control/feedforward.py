@@ -30,6 +30,7 @@ class FeedforwardController:
 
     name = "feedforward"
     horizon = 1
+    memory = 0
 
     def __init__(self, gains: FeedforwardGains, power: tuple[float, float]) -> None:
         self.gains = gains

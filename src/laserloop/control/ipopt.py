@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Status
-from laserloop.control.embedding import SMOOTHING, embed, embed_folded, embed_folded_slope
-from laserloop.control.folding import Folder
+from laserloop.control.embedding import embed, embed_folded, embed_folded_slope
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
+from laserloop.predict.networks.folding import SMOOTHING, Folder
+from laserloop.predict.networks.forecast import NetworkForecast
 from laserloop.predict.networks.model import Model
 
 FloatArray = NDArray[np.float64]
@@ -96,50 +97,46 @@ class IpoptSolver:
         coolest plan was 0.7 K too hot.
         """
         self._start_clock()
-        committed = _commit(question, self._problem)
-        coolest = _complete(committed, np.full(self._problem.horizon, self._problem.power[0]))
-        if not _is_finite(question):
-            return self._finish(coolest, np.full(len(coolest), np.nan), Status.SPEECHLESS)
-        p = self._read(question, committed)
-        start = _complete(committed, np.clip(question.start, *self._problem.power))
+        horizon, power = self._problem.horizon, self._problem.power
+        known, free = question.network(horizon), question.free
+        coolest = question.settle(np.full(horizon, power[0]), power)
+        if not _is_finite(question, known):
+            return self._finish(coolest, np.full(horizon, np.nan), Status.NO_PREDICTION)
+        p = self._read(question, coolest)
+        start = question.settle(question.start, power)
         cold = self._foresee(coolest, p)
         if not np.isfinite(cold).all():
-            return self._finish(coolest, np.full(len(coolest), np.nan), Status.SPEECHLESS)
-        over = len(committed)  # what these powers led to is over and does not count
-        safe = coolest if self._is_safe(cold[over:]) else start
+            return self._finish(coolest, np.full(horizon, np.nan), Status.NO_PREDICTION)
+        safe = coolest if self._is_safe(cold[free]) else start
         expected = cold if safe is coolest else self._foresee(start, p)
-        if not self._is_safe(expected[over:]):
+        if not self._is_safe(expected[free]):
             return self._finish(coolest, cold, Status.INFEASIBLE)
         for first in (start, coolest) if np.isinf(self._reach) else (start,):
-            plan, converged = self._search(question, p, committed, first)
+            plan, converged = self._search(question, p, first)
             predicted = self._foresee(plan, p)
-            if self._is_safe(predicted[over:]):
+            if self._is_safe(predicted[free]):
                 return self._finish(plan, predicted, Status.SOLVED if converged else Status.STOPPED)
         return self._finish(safe, expected, Status.STOPPED)
 
-    def _read(self, question: Question, committed: FloatArray) -> Any:
-        """p: what the network knows, P̄ before the plan, then which ticks are committed and to which P."""
+    def _read(self, question: Question, coolest: FloatArray) -> Any:
+        """p: what the network knows, P̄ before the plan, which ticks are settled and at which P, and moves."""
         import casadi
 
-        settled = np.arange(self._problem.horizon) < len(committed)
-        powers = np.zeros(self._problem.horizon)
-        powers[settled] = committed
-        known = [part.ravel(order="F") for part in self._network.read(question)]
-        return casadi.DM(np.concatenate((*known, [question.previous], settled, powers)))
+        settled = ~question.free
+        known = [part.ravel(order="F") for part in self._network.read(question.network(len(settled)))]
+        powers = np.where(settled, coolest, 0.0)
+        return casadi.DM(np.concatenate((*known, [question.previous], settled, powers, question.moves)))
 
-    def _search(
-        self, question: Question, p: Any, committed: FloatArray, first: FloatArray
-    ) -> tuple[FloatArray, bool]:
+    def _search(self, question: Question, p: Any, first: FloatArray) -> tuple[FloatArray, bool]:
         """The plan at which IPOPT stops when it begins with `first`, and whether it converged."""
-        problem = self._problem
+        problem, over = self._problem, ~question.free
         (low, high), horizon, spread = problem.power, problem.horizon, problem.spread
         ticks = spread.sum(axis=0)
         moves = first @ spread / ticks / high
-        slack = max(0.0, problem.floor - question.temps[0]) / problem.slack_scale
+        slack = max(0.0, problem.floor - question.network(horizon).temps[0]) / problem.slack_scale
         least = np.maximum(low / high, moves - self._reach)
         most = np.minimum(1.0, moves + self._reach)
-        over = np.arange(horizon) < len(committed)
-        gone = over @ spread == ticks  # moves that only committed ticks take
+        gone = over @ spread == ticks  # moves that only settled ticks take
         started = perf_counter()
         answer = self._nlp(
             x0=np.concatenate((moves, np.full(horizon, slack))),
@@ -153,8 +150,8 @@ class IpoptSolver:
         stats = self._nlp.stats()
         self._note(stats)
         found = np.asarray(answer["x"]).ravel()[: len(moves)]
-        plan = np.clip(np.nan_to_num(spread @ found * high), low, high)
-        return _complete(committed, plan), stats["return_status"] in CONVERGED
+        plan = question.settle(spread @ found * high, problem.power)
+        return plan, stats["return_status"] in CONVERGED
 
     def _foresee(self, plan: FloatArray, p: Any) -> FloatArray:
         """What the embedded network says of a plan, K."""
@@ -196,7 +193,7 @@ class _Network:
     """A prediction that depends on the powers P, W, and on what is known at a tick."""
 
     shapes: tuple[tuple[int, int], ...]  # of what is known
-    read: Callable[[Question], tuple[FloatArray, ...]]  # the same out of a question
+    read: Callable[[NetworkForecast], tuple[FloatArray, ...]]  # the same out of a forecast
     predict: Any  # (P, *known) → T̂
     slope: Any | None = None  # (P, *known) → T̂, ∂T̂/∂P; None: CasADi differentiates `predict`
 
@@ -206,8 +203,8 @@ def _embed_folded(model: Model, smoothing: float) -> _Network:
     folder = Folder(model, smoothing=smoothing)
     width, horizon = folder.A.shape
 
-    def read(question: Question) -> tuple[FloatArray, ...]:
-        folded = folder.fold(question.kinematics, question.temps, question.location)
+    def read(known: NetworkForecast) -> tuple[FloatArray, ...]:
+        folded = folder.fold(known.kinematics, known.temps, known.location)
         return folded.a, folded.C, folded.c
 
     return _Network(
@@ -223,7 +220,7 @@ def _embed_plain(model: Model, smoothing: float) -> _Network:
     horizon = model.architecture.horizon
     return _Network(
         shapes=((horizon, 4), (1 + horizon, 1), (2, 1)),
-        read=lambda question: (question.kinematics, question.temps, question.location),
+        read=lambda known: (known.kinematics, known.temps, known.location),
         predict=embed(model, smoothing=smoothing),
     )
 
@@ -236,13 +233,14 @@ def _build(problem: MpcProblem, network: _Network, options: dict[str, Any]) -> t
     count = spread.shape[1]
     x = casadi.MX.sym("x", count + horizon)
     moves, slack = casadi.vertsplit(x, [0, count, count + horizon])
-    p, (*known, previous, settled, powers) = _split((*network.shapes, (1, 1), (horizon, 1), (horizon, 1)))
+    ticks = ((horizon, 1),) * 3
+    p, (*known, previous, settled, powers, moved) = _split((*network.shapes, (1, 1), *ticks))
     free = 1.0 - settled
     plan = settled * powers / high + free * (spread @ moves)  # P̄
     predicted = network.predict(high * plan, *known)
     J = (
         problem.power_cost * casadi.sumsqr(plan)
-        + problem.move_cost * casadi.sumsqr(casadi.diff(casadi.vertcat(previous / high, plan)))
+        + problem.move_cost * casadi.sumsqr(moved * casadi.diff(casadi.vertcat(previous / high, plan)))
         + problem.slack_cost * casadi.sum1(slack)
     )
     if problem.tracking_cost:
@@ -276,16 +274,6 @@ def _split(shapes: tuple[tuple[int, int], ...]) -> tuple[Any, list[Any]]:
     return whole, [casadi.reshape(part, *shape) for part, shape in parts]
 
 
-def _commit(question: Question, problem: MpcProblem) -> FloatArray:
-    """The powers that cannot be changed any more, as far as the plan goes and as the laser can give them."""
-    return np.clip(np.nan_to_num(question.committed[: problem.horizon]), *problem.power)
-
-
-def _complete(committed: FloatArray, plan: FloatArray) -> FloatArray:
-    """A plan that begins with what is committed."""
-    return np.concatenate((committed, plan[len(committed) :]))
-
-
-def _is_finite(question: Question) -> bool:
-    parts = (question.kinematics, question.temps, question.location, question.start, question.committed)
+def _is_finite(question: Question, known: NetworkForecast) -> bool:
+    parts = (known.kinematics, known.temps, known.location, question.start, question.committed)
     return bool(all(np.isfinite(part).all() for part in parts) and np.isfinite(question.previous))

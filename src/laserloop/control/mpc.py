@@ -1,59 +1,76 @@
-"""The receding-horizon controller: see, ask a solver, give the first power of its plan, remember the rest."""
+"""The receding-horizon controller: see, forecast, ask a solver, give the first power of its plan."""
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Status
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
-from laserloop.control.validator import Sight
+from laserloop.control.validator import ImageValidator
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
+from laserloop.predict.predictor import Forecast, Predictor
 
 FloatArray = NDArray[np.float64]
 
 
 class MpcController:
-    """Any solver in the paper's loop.
+    """Any predictor and any solver in the paper's loop.
 
-    An image that is some ticks old is planned from as it is: the powers given since then are the first ones
-    of the plan and cannot be changed any more, so the model itself rolls the delay forward.
+    A forecast may start from an image that is some ticks old: the powers given since then are the first ones
+    of the plan and cannot be changed any more, so the predictor itself rolls the delay forward.
     """
 
-    def __init__(self, solver: Solver, problem: MpcProblem, *, compensate: bool = True) -> None:
-        self.name = solver.name
+    def __init__(
+        self,
+        predictor: Predictor,
+        solver: Solver,
+        problem: MpcProblem,
+        *,
+        compensate: bool = True,  # False: the last good image is taken for one of now
+        resume: bool = False,  # start each search from the rest of the last plan, not from the last power
+        name: str | None = None,  # instead of the solver's
+    ) -> None:
+        if predictor.horizon != problem.horizon:
+            raise BadInput(
+                f"the problem must have the predictor's horizon of {predictor.horizon} ticks, "
+                f"got {problem.horizon}: change one of the two"
+            )
+        self.name = name or solver.name
         self.problem = problem
+        self.horizon = problem.horizon
+        self.memory = max(1, predictor.memory)  # the last power at least
+        self._predictor = predictor
         self._solver = solver
-        self._compensate = compensate  # False: every image is taken for one of now
-        self._sight = Sight()
+        self._compensate = compensate
+        self._resume = resume
+        self._validator = ImageValidator()
         self.reset()
-
-    @property
-    def horizon(self) -> int:
-        """How many ticks of the path it wants to see ahead."""
-        return self.problem.horizon
 
     def reset(self) -> None:
         """Forget everything; the next tick is the first."""
+        self._predictor.reset()
         self._solver.reset()
-        self._sight.reset()
+        self._validator.reset()
         self._image: Image | None = None  # the last good one
         self._plan = np.empty(0)  # W, for the coming ticks
 
     def act(self, image: Image | None, preview: Preview) -> Action:
         """Decide the power of the coming tick."""
-        good, mended = self._sight.judge(image)
-        self._image = good or self._image
-        question = self._ask(preview)
-        if question is None:
-            return self._finish(Status.EXHAUSTED)
-        answer = self._solver.solve(question)
-        if answer.status is Status.SPEECHLESS:
-            return self._shift(answer)
+        good, mended = self._validator.judge(image)
+        forecast = self._predictor.observe(self._stamp(good, preview), preview)
+        if forecast is None:
+            return self._finish(preview)
+        answer = self._solver.solve(self._ask(forecast, preview))
+        if answer.status is Status.NO_PREDICTION:
+            return self._shift(answer, preview)
         status = answer.status
         if status is Status.SOLVED and (good is None or mended):
             status = Status.MENDED if mended else Status.BLIND
-        past = len(question.committed)
+        past = len(forecast.committed)
         self._plan = answer.plan[past + 1 :]
         return Action(
             power=float(answer.plan[past]),
@@ -64,24 +81,26 @@ class MpcController:
             solve_s=answer.solve_s,
         )
 
-    def _ask(self, preview: Preview) -> Question | None:
-        """The question of this tick, or None if the last good image is too old to plan from."""
-        image = self._image
-        if image is None:
-            return None
-        age = preview.age(image.time) if self._compensate else 0
-        if not 0 <= age < self.horizon or age > len(preview.powers):
-            return None
-        then, committed = preview.rewound(age), preview.powers[len(preview.powers) - age :]
-        places = then.ahead[1 : self.horizon + 1]
-        temps = np.concatenate(([image.peak.temperature], image.sample(places)))
+    def _stamp(self, good: Image | None, preview: Preview) -> Image | None:
+        """The image as the predictor is told of it."""
+        if self._compensate:
+            return good
+        self._image = good or self._image
+        return None if self._image is None else replace(self._image, time=preview.time)
+
+    def _ask(self, forecast: Forecast, preview: Preview) -> Question:
+        """The question of this tick; the search begins with what was given, then the last power held."""
+        past = len(forecast.committed)
+        then = preview.rewound(past)
+        coming = np.full(self.horizon - past, self._nominal(preview))
+        if self._resume and len(self._plan):
+            count = min(len(self._plan), len(coming))
+            coming[:count], coming[count:] = self._plan[:count], self._plan[-1]
         return Question(
-            kinematics=then.kinematics(self.horizon),
-            temps=temps,
-            location=np.array([image.peak.x, image.peak.y]),
-            previous=then.power,
-            start=np.concatenate((committed, np.full(self.horizon - age, self._nominal(preview)))),
-            committed=committed,
+            forecast=forecast,
+            start=np.concatenate((forecast.committed, coming)),
+            lit=then.lit[: self.horizon],
+            resumes=bool(len(then.was_lit) and not then.was_lit[-1]),
         )
 
     def _nominal(self, preview: Preview) -> float:
@@ -89,13 +108,14 @@ class MpcController:
         low, high = self.problem.power
         return min(max(preview.power, low), high) if len(preview.powers) else 0.5 * (low + high)
 
-    def _shift(self, answer: Solution) -> Action:
-        """Go on with the previous plan when the model says nothing."""
+    def _shift(self, answer: Solution, preview: Preview) -> Action:
+        """Go on with the previous plan when the predictor says nothing."""
         if not len(self._plan):
-            return self._finish(Status.EXHAUSTED)
+            return self._finish(preview)
         plan, self._plan = self._plan, self._plan[1:]
         return Action(power=float(plan[0]), status=answer.status, plan=plan, solve_s=answer.solve_s)
 
-    def _finish(self, status: Status) -> Action:
+    def _finish(self, preview: Preview) -> Action:
+        """There is no plan: as little as the laser gives, nothing in a dark tick."""
         self._plan = np.empty(0)
-        return Action(power=self.problem.power[0], status=status)
+        return Action(power=self.problem.power[0] if preview.lit[0] else 0.0, status=Status.EXHAUSTED)

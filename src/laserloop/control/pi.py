@@ -6,7 +6,7 @@ e = setpoint − T_max      P = P₀ + K_p (e + 1/T_i ∫e dt), held inside the 
 from dataclasses import dataclass
 
 from laserloop.control.action import Action, Status
-from laserloop.control.validator import Sight
+from laserloop.control.validator import ImageValidator
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 
@@ -26,22 +26,23 @@ class PiController:
 
     name = "pi"
     horizon = 1
+    memory = 0
 
     def __init__(self, gains: PiGains, power: tuple[float, float]) -> None:
         self.gains = gains
         self._power = power
-        self._sight = Sight()
+        self._validator = ImageValidator()
         self.reset()
 
     def reset(self) -> None:
         """Forget everything; the next tick is the first."""
-        self._sight.reset()
+        self._validator.reset()
         self._integral = 0.0  # K s
         self._last: float | None = None  # W
 
     def act(self, image: Image | None, preview: Preview) -> Action:
         """Decide the power of the coming tick; without a credible image the last one is held."""
-        good, mended = self._sight.judge(image)
+        good, mended = self._validator.judge(image)
         low, high = self._power
         if good is None:
             if self._last is None:

@@ -97,16 +97,27 @@ class MpcProblem:
             spread[end - length : end, move] = 1.0
         return spread
 
-    def cost(self, plan: NDArray[np.float64], predicted: NDArray[np.float64], previous: float) -> float:
-        """J of a plan, W, with its prediction, K, after `previous`, W; slacks as small as they can be."""
+    def cost(
+        self,
+        plan: NDArray[np.float64],
+        predicted: NDArray[np.float64],
+        previous: float,
+        *,
+        counts: NDArray[np.bool_] | bool = True,
+        moves: NDArray[np.bool_] | bool = True,
+    ) -> float:
+        """J of a plan, W, with its prediction, K, after `previous`, W; slacks as small as they can be.
+
+        `counts`: the ticks whose temperature counts. `moves`: those whose change of power has a price.
+        """
         scaled = np.concatenate(([previous], plan)) / self.power[1]
         slack = np.maximum(self.floor - predicted, 0.0)
         offset = (predicted - self.middle) / self.half_width
         return float(
             self.power_cost * np.sum(scaled[1:] ** 2)
-            + self.move_cost * np.sum(np.diff(scaled) ** 2)
-            + self.slack_price * np.sum(slack)
-            + self.tracking_cost * np.sum(offset**2)
+            + self.move_cost * np.sum(moves * np.diff(scaled) ** 2)
+            + self.slack_price * np.sum(counts * slack)
+            + self.tracking_cost * np.sum(counts * offset**2)
         )
 
 

@@ -14,12 +14,13 @@ from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
 from laserloop.control.realtime_kernels import FLOOR, KINKS, solve_tick
 from laserloop.control.realtime_network import MATRICES, pack_network
+from laserloop.predict.networks.forecast import NetworkForecast
 from laserloop.predict.networks.model import Model
 
 FloatArray = NDArray[np.float64]
 
 ENGINES = ("auto", "c", "numba")
-STATUSES = (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE, Status.SPEECHLESS)  # by the kernels' codes
+STATUSES = (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE, Status.NO_PREDICTION)  # by the kernels' codes
 MOST_ITERATIONS = 12
 STEEP = 1e3  # price of a kelvin above the ceiling, in prices of everything else
 NO_FLOOR = -1e9  # K, where slack is free
@@ -48,7 +49,7 @@ class RealtimeSolver:
             self._solver = self._build_c(model, problem, max_iterations, dtype)
         if self._solver is None:
             self._solver = NumbaEngine(model, problem, max_iterations=max_iterations, dtype=dtype)
-        self._warm_up(problem)
+        self._warm_up(model, problem)
 
     def reset(self) -> None:
         """Forget what was learned from earlier questions."""
@@ -74,19 +75,19 @@ class RealtimeSolver:
         self.engine = "c"
         return solver
 
-    def _warm_up(self, problem: MpcProblem) -> None:
+    def _warm_up(self, model: Model, problem: MpcProblem) -> None:
         """Load and compile before the first tick, not in it."""
         n = problem.horizon
-        middle = np.full(n, 0.5 * sum(problem.power))
-        question = Question(
+        known = NetworkForecast(
             kinematics=np.zeros((n, 4)),
             temps=np.full(1 + n, 300.0),
             location=np.zeros(2),
             previous=0.0,
-            start=middle,
             committed=np.empty(0),
+            model=model,
         )
-        self.solve(question)
+        middle = np.full(n, 0.5 * sum(problem.power))
+        self.solve(Question(forecast=known, start=middle, lit=np.ones(n, np.bool_)))
         self.reset()
 
 
@@ -139,12 +140,12 @@ class NumbaEngine:
     def solve(self, question: Question) -> Solution:
         """The best plan found."""
         began = perf_counter()
-        question.check(self._horizon)
+        asked = question.network(self._horizon)
         self._previous[0] = question.previous / self._high
         start = question.start / self._high
         first = min(len(question.committed), len(start))
         start[:first] = question.committed[:first] / self._high
-        known = question.kinematics, question.temps, question.location, self._previous, start
+        known = asked.kinematics, asked.temps, asked.location, self._previous, start
         status, count = solve_tick(*self._fixed, known, first, self._warm, *self._work)
         found = self._double[1]
         return Solution(

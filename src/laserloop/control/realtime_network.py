@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.folding import check_foldable
 from laserloop.control.problem import MpcProblem
 from laserloop.predict.networks.architecture import ROW
+from laserloop.predict.networks.folding import check_foldable
 from laserloop.predict.networks.model import Model
 from laserloop.predict.networks.ms_deeponet import MsDeepONet
 
@@ -91,7 +91,7 @@ def pack_network(model: Model, problem: MpcProblem, dtype: DTypeLike) -> PackedN
         width=width,
         kinematics_stats=np.stack((mean[ways], 1.0 / std[ways])),
         trunk_stats=np.stack((scalers.trunk.mean, 1.0 / scalers.trunk.std)),
-        seen=_seen(architecture),
+        seen=np.array(architecture.seen, np.int64),
         K=lay(first[ways]),
         a=lay(a, fill=ASLEEP),
         T0=lay(weights["trunk.0.weight"].T),
@@ -142,15 +142,3 @@ def _factor(full: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
     root = np.sqrt(values[:kept])
     T2[:, :kept], M[:kept] = left[:, :kept] * root, root[:, np.newaxis] * right[:kept]
     return T2, M
-
-
-def _seen(architecture: MsDeepONet) -> NDArray[np.int64]:
-    horizon = architecture.horizon
-    match architecture.trunk:
-        case "loc":
-            entries = [0, 1 + horizon, 2 + horizon]
-        case "both":
-            entries = [*range(3 + horizon)]
-        case _:
-            entries = [*range(1 + horizon)]
-    return np.array(entries, np.int64)

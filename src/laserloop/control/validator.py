@@ -1,4 +1,4 @@
-"""Sight: which images a controller believes. Single bad pixels are mended, bad images refused."""
+"""Validation: which images a controller believes. Single bad pixels are mended, bad images refused."""
 
 import math
 
@@ -11,7 +11,7 @@ CREDIBLE = (50.0, 5000.0)  # K; colder or hotter is a broken pixel, not a plate
 MOST_MENDED = 0.01  # share of the pixels; an image with more of them broken is refused
 
 
-class Sight:
+class ImageValidator:
     """Remembers the last image it saw, so that one that only repeats it is known."""
 
     def __init__(self) -> None:

@@ -1,6 +1,7 @@
 """Controllers by name, ready for a plant and a path."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,22 @@ from laserloop.control.constant import ConstantController
 from laserloop.control.feedforward import FeedforwardController
 from laserloop.control.gains import Gains
 from laserloop.control.mpc import MpcController
-from laserloop.control.oracle import OracleController
 from laserloop.control.pi import PiController
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Solver
+from laserloop.control.sqp import SqpSolver
+from laserloop.loop.own_file import load_controller, load_predictor, names_own
 from laserloop.plant import Plant
-from laserloop.predict.networks import Model, MsDeepONet
+from laserloop.predict.networks import Model, MsDeepONet, NetworkPredictor
+from laserloop.predict.rehearsal import AGREED, RehearsalPredictor, Rehearse
 
 FloatArray = NDArray[np.float64]
 
-WITH_MODEL = ("realtime", "ipopt")
+WITH_NETWORK = ("realtime", "ipopt")
+WITH_MODEL = (*WITH_NETWORK, "sqp")
 WITH_GAINS = ("pi", "constant", "feedforward")
 CONTROLLERS = (*WITH_MODEL, *WITH_GAINS, "oracle")
+MOST_REHEARSALS = 6  # rounds of the oracle
 
 
 def make_controller(
@@ -31,25 +36,41 @@ def make_controller(
     problem: MpcProblem,
     *,
     plant: Plant,
-    model: Model | None = None,
+    model: Model | str | None = None,
     gains: Gains | None = None,
     options: Mapping[str, Any] | None = None,
+    process: object = None,
 ) -> Controller:
-    """The controller that people call `name`.
+    """The controller that people call `name`; FILE.py:NAME is one of their own, built with the problem.
 
-    Those that plan need a `model`, those that were tuned their `gains`; the oracle plans on `plant`.
-    `options` are for the solver: graph (ipopt).
+    Those that plan need a `model`: a network or, for sqp, a predictor FILE.py:NAME, built with the `process`
+    and planned with over its own horizon. Those that were tuned need their `gains`; the oracle plans on
+    `plant`. `options` are for the solver: graph (ipopt).
     """
+    if names_own(name):
+        return load_controller(name, problem)
     if name in WITH_MODEL:
         if model is None:
             raise BadInput(f"the controller {name} plans with a model, but none was given: give it one")
-        return MpcController(make_solver(name, model, problem, **(options or {})), problem)
+        if isinstance(model, str):
+            return _plan_with_own(name, model, problem, process)
+        solver = make_solver(name, model, problem, **(options or {}))
+        return MpcController(NetworkPredictor(model), solver, problem)
     if name == "oracle":
-        return OracleController(make_rehearsal(plant), problem)
+        predictor = RehearsalPredictor(make_rehearsal(plant), problem.horizon, problem.power[1])
+        solver = SqpSolver(problem, max_iterations=MOST_REHEARSALS, agreed=AGREED, halvings=0)
+        return MpcController(predictor, solver, problem, resume=True, name=name)
     if name not in WITH_GAINS:
-        raise BadInput(f"a controller must be one of {', '.join(CONTROLLERS)}, got {name!r}: choose one")
+        raise BadInput(
+            f"a controller must be one of {', '.join(CONTROLLERS)} or FILE.py:NAME, got {name!r}: choose one"
+        )
     if gains is None:
         raise BadInput(f"the controller {name} needs tuned gains, but none were given: tune it first")
+    return _make_tuned(name, gains, problem)
+
+
+def _make_tuned(name: str, gains: Gains, problem: MpcProblem) -> Controller:
+    """One of those without a model."""
     if name == "pi":
         return PiController(gains.pi, problem.power)
     if name == "constant":
@@ -57,8 +78,21 @@ def make_controller(
     return FeedforwardController(gains.feedforward, problem.power)
 
 
+def _plan_with_own(name: str, model: str, problem: MpcProblem, process: object) -> Controller:
+    """The generic solver with a predictor from a user's file."""
+    if not names_own(model):
+        raise BadInput(f"a model by name must read FILE.py:NAME here, got {model!r}: find a network first")
+    if name in WITH_NETWORK:
+        raise BadInput(f"the controller {name} plans with networks only, got {model!r}: use sqp")
+    predictor = load_predictor(model, process)
+    own = replace(problem, horizon=predictor.horizon)
+    return MpcController(predictor, SqpSolver(own), own, name=predictor.name)
+
+
 def make_solver(name: str, model: Model, problem: MpcProblem, *, graph: str = "folded") -> Solver:
     """The solver that people call `name`; an SS-AR model has no folded graph and gets the plain one."""
+    if name == "sqp":
+        return SqpSolver(problem)
     if name == "ipopt":
         from laserloop.control.ipopt import IpoptSolver
 
@@ -69,7 +103,7 @@ def make_solver(name: str, model: Model, problem: MpcProblem, *, graph: str = "f
     return RealtimeSolver(model, problem)
 
 
-def make_rehearsal(plant: Plant) -> Callable[[FloatArray, FloatArray], FloatArray]:
+def make_rehearsal(plant: Plant) -> Rehearse:
     """What the plant's T_max would be along some positions under some powers; it stays where it is.
 
     A way that leads beyond where the beam may go is held at its edge.

@@ -62,6 +62,11 @@ class DeadlineController:
         """That of the controller."""
         return self._inner.horizon
 
+    @property
+    def memory(self) -> int:
+        """That of the controller."""
+        return self._inner.memory
+
     def reset(self) -> None:
         """Forget everything; the next tick is the first."""
         self._inner.reset()

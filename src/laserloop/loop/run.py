@@ -110,8 +110,10 @@ def follow(
 ) -> Iterator[Tick]:
     """Measure, decide, move: the power decided at t_k acts on [t_k, t_{k+1}]."""
     powers: list[float] = []
+    horizon, memory = getattr(controller, "horizon", 1), getattr(controller, "memory", 0)
     camera.reset()
-    controller.reset()
+    if hasattr(controller, "reset"):  # a user's own may do with `act` alone
+        controller.reset()
     surface = plant.reset()
     for k in range(len(path)):
         image: Image | None = camera.see(surface)
@@ -119,7 +121,7 @@ def follow(
             image = None
         elif disturb is not None and image is not None:
             image = disturb(k, image)
-        preview = look_ahead(path, k, powers, controller.horizon, getattr(controller, "memory", MEMORY))
+        preview = look_ahead(path, k, powers, horizon, memory)
         began = perf_counter()
         action, failure = decide(controller, image, preview)
         wall = perf_counter() - began
@@ -129,10 +131,7 @@ def follow(
         yield Tick(action=action, power=power, wall_s=wall, surface=surface, failure=failure)
 
 
-MEMORY = 10  # ticks of way and power behind the beam that a preview shows, unless a controller wants others
-
-
-def look_ahead(path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = MEMORY) -> Preview:
+def look_ahead(path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = 0) -> Preview:
     """What the scanner knows at tick `k`, after it gave `powers`."""
     past = min(k, memory)
     return Preview(
@@ -176,7 +175,7 @@ def _collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[T
     ]
     return Run(
         path=path.name,
-        controller=controller.name,
+        controller=getattr(controller, "name", type(controller).__name__),
         plant=plant.settings.name,
         process=plant.settings.process,
         subgrid=plant.settings.subgrid,

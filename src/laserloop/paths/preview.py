@@ -1,11 +1,14 @@
 """Preview: what the scanner knows at a tick, the way ahead, the way behind and the powers it gave."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from laserloop.bad_input import BadInput
+
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -16,6 +19,16 @@ class Preview:
     tick: float  # s
     positions: FloatArray  # (past + n + 1, 2), m
     powers: FloatArray  # (past,), W, that led from each past position to the next
+    lit: BoolArray = field(default_factory=lambda: np.ones(0, np.bool_))  # (n,), the coming ticks; () is all
+    was_lit: BoolArray = field(default_factory=lambda: np.ones(0, np.bool_))  # (past,); () is all
+
+    def __post_init__(self) -> None:
+        for name, ticks in (("lit", len(self.ahead) - 1), ("was_lit", len(self.powers))):
+            given = len(getattr(self, name))
+            if not given:
+                object.__setattr__(self, name, np.ones(ticks, np.bool_))
+            elif given != ticks:
+                raise BadInput(f"{name} must tell of {ticks} ticks, got {given}: cut it to the preview")
 
     @property
     def power(self) -> float:
@@ -40,6 +53,8 @@ class Preview:
             tick=self.tick,
             positions=self.positions,
             powers=self.powers[: len(self.powers) - ticks],
+            lit=np.concatenate((self.was_lit[len(self.powers) - ticks :], self.lit)),
+            was_lit=self.was_lit[: len(self.powers) - ticks],
         )
 
     def kinematics(self, horizon: int) -> FloatArray:

@@ -22,7 +22,7 @@ from laserloop.control.question import Question, Solution
 from laserloop.control.realtime_network import MATRICES, PackedNetwork, pack_network
 from laserloop.predict.networks.model import Model
 
-STATUSES = (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE, Status.SPEECHLESS)
+STATUSES = (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE, Status.NO_PREDICTION)
 ALIGNMENT = 64  # bytes, a cache line
 
 
@@ -83,10 +83,10 @@ class CEngine:
 
     def take(self, question: Question) -> None:
         """Copy a question to where C finds it."""
-        question.check(self._horizon)
-        self._ways[...] = question.kinematics
-        self._heat[...] = question.temps
-        self._place[...] = question.location
+        known = question.network(self._horizon)
+        self._ways[...] = known.kinematics
+        self._heat[...] = known.temps
+        self._place[...] = known.location
         self._start[...] = question.start
         count = len(question.committed)
         if count:

@@ -23,7 +23,7 @@ REAL = (
 # ASLEEP: a unit's value that is left out, of which smoothing leaves many; FLAT: a change of slope that is
 # none; BENT: how far off its tangent a unit still is linear. In float32 they cost 0.005 K of prediction.
 TOLERANCES = {"float32": (1e-5, 1e-4, 2e-6), "float64": (1e-6, 1e-6, 1e-12)}
-SENTENCES = (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE, Status.SPEECHLESS, Status.EXHAUSTED)
+SENTENCES = (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE, Status.NO_PREDICTION, Status.EXHAUSTED)
 
 
 def read_template(name: str) -> str:

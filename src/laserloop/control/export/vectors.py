@@ -13,6 +13,7 @@ from laserloop.control.action import Status
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
 from laserloop.predict.networks.architecture import ROW
+from laserloop.predict.networks.forecast import NetworkForecast
 from laserloop.predict.networks.model import Model
 from laserloop.predict.networks.ms_deeponet import MsDeepONet
 
@@ -64,25 +65,22 @@ def draw_question(model: Model, problem: MpcProblem, rng: np.random.Generator) -
     seen = scalers.trunk.mean + scalers.trunk.std * rng.normal(0, 0.7, len(scalers.trunk.mean))
     architecture = model.architecture
     assert isinstance(architecture, MsDeepONet)
-    trunk = architecture.trunk
-    temps = np.full(1 + horizon, rng.uniform(300.0, problem.ceiling))
-    location = kinematics[:2].copy()
-    if trunk == "loc":
-        temps[0], location = seen[0], seen[1:]
-    else:
-        temps = seen[: 1 + horizon]
-        location = seen[1 + horizon :] if trunk == "both" else location
+    state = np.concatenate((np.full(1 + horizon, rng.uniform(300.0, problem.ceiling)), kinematics[:2]))
+    state[list(architecture.seen)] = seen
+    temps, location = state[: 1 + horizon], state[1 + horizon :]
     temps[0] = rng.choice([temps[0], rng.uniform(*problem.window), 300.0, problem.ceiling + 60.0])
     low, high = problem.power
     committed = rng.uniform(low, high, rng.choice([0, 0, 0, min(1, horizon - 1), min(2, horizon - 1)]))
-    return Question(
+    known = NetworkForecast(
         kinematics=kinematics.reshape(horizon, 4),
         temps=temps,
         location=location,
         previous=float(rng.uniform(low, high)),
-        start=np.full(horizon, rng.uniform(low, high)),
         committed=committed,
+        model=model,
     )
+    start = np.full(horizon, rng.uniform(low, high))
+    return Question(forecast=known, start=start, lit=np.ones(horizon, np.bool_))
 
 
 def write_vectors(vectors: list[Vector]) -> str:
@@ -91,11 +89,12 @@ def write_vectors(vectors: list[Vector]) -> str:
     lines = [f"{len(vectors)} {horizon} {POWER_TOLERANCE!r} {HEAT_TOLERANCE!r}"]
     for vector in vectors:
         q, a = vector.question, vector.answer
+        known = q.network(horizon)
         committed = np.concatenate((q.committed, np.zeros(horizon - len(q.committed))))
         asked = (
-            *q.kinematics.ravel(),
-            *q.temps,
-            *q.location,
+            *known.kinematics.ravel(),
+            *known.temps,
+            *known.location,
             q.previous,
             len(q.committed),
             *committed,

@@ -4,6 +4,7 @@ from laserloop.predict.networks.checkpoint import find_model, load_model, save_m
 from laserloop.predict.networks.errors import Errors, evaluate
 from laserloop.predict.networks.fit import fit
 from laserloop.predict.networks.fit_settings import FitSettings
+from laserloop.predict.networks.forecast import NetworkForecast, NetworkPredictor
 from laserloop.predict.networks.lstm import Lstm
 from laserloop.predict.networks.model import Model, Scalers
 from laserloop.predict.networks.ms_deeponet import MsDeepONet
@@ -17,6 +18,8 @@ __all__ = [
     "Lstm",
     "Model",
     "MsDeepONet",
+    "NetworkForecast",
+    "NetworkPredictor",
     "Scalers",
     "SsAr",
     "evaluate",

@@ -38,20 +38,21 @@ class MsDeepONet:
         if self.trunk not in TRUNKS:
             raise BadInput(f"the trunk must be one of {', '.join(TRUNKS)}, got {self.trunk!r}: choose one")
 
+    @property
+    def seen(self) -> range | tuple[int, ...]:
+        """The entries that the trunk reads of temperatures (1 + N_h) and the peak's place (2), side by side."""
+        if self.trunk == "loc":
+            return 0, 1 + self.horizon, 2 + self.horizon
+        return range(3 + self.horizon if self.trunk == "both" else 1 + self.horizon)
+
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shape of every weight, by name."""
-        seen = {"temps": 1 + self.horizon, "loc": 3, "both": 3 + self.horizon}[self.trunk]
-        return deeponet_shapes(ROW * self.horizon, seen, self.horizon, self.width, self.basis)
+        return deeponet_shapes(ROW * self.horizon, len(self.seen), self.horizon, self.width, self.basis)
 
     def select(self, branch: FloatArray, temps: FloatArray, location: FloatArray) -> tuple[FloatArray, ...]:
         """All branch rows side by side; the trunk's temperatures and, if it wants it, the peak's place."""
-        x = branch.reshape(-1, ROW * self.horizon)
-        match self.trunk:
-            case "loc":
-                return x, np.concatenate((temps[:, :1], location), axis=1)
-            case "both":
-                return x, np.concatenate((temps, location), axis=1)
-        return x, temps
+        state = np.concatenate((temps, location), axis=1)
+        return branch.reshape(-1, ROW * self.horizon), state.take(self.seen, axis=1)
 
     def select_target(self, target: FloatArray) -> FloatArray:
         """All of the horizon."""

@@ -1,6 +1,7 @@
 """Questions as they come up in closed loops, kept to be asked again of any solver."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from laserloop.loop.controllers import make_solver
 from laserloop.loop.run import run_closed_loop
 from laserloop.paths import find_path
 from laserloop.plant import Camera, make_plant
-from laserloop.predict.networks import Model
+from laserloop.predict.networks import Model, NetworkPredictor
 
 
 class Recorder:
@@ -42,7 +43,8 @@ def collect_questions(
         path = find_path(name, ticks=ticks)
         plant = make_plant("paper", path)
         camera = Camera(choose_camera(plant, model))
-        run_closed_loop(plant, camera, MpcController(recorder, problem), path, power_bounds=problem.power)
+        asking = MpcController(NetworkPredictor(model), recorder, problem)
+        run_closed_loop(plant, camera, asking, path, power_bounds=problem.power)
     return recorder.questions
 
 
@@ -56,17 +58,9 @@ def vary_questions(
         base = questions[int(rng.integers(len(questions)))]
         shift = rng.uniform(-150.0, 60.0)
         power = float(rng.uniform(low, high))
-        drawn.append(
-            Question(
-                kinematics=base.kinematics,
-                temps=np.maximum(
-                    base.temps + shift * (base.temps - 300.0) / 480.0 + rng.normal(0.0, 5.0, len(base.temps)),
-                    290.0,
-                ),
-                location=base.location,
-                previous=power,
-                start=np.full(problem.horizon, power),
-                committed=base.committed,
-            )
-        )
+        known = base.network(problem.horizon)
+        noise = rng.normal(0.0, 5.0, len(known.temps))
+        temps = np.maximum(known.temps + shift * (known.temps - 300.0) / 480.0 + noise, 290.0)
+        varied = replace(known, temps=temps, previous=power)
+        drawn.append(replace(base, forecast=varied, start=np.full(problem.horizon, power)))
     return drawn

@@ -19,7 +19,7 @@ from laserloop.loop.faults import slow_down
 from laserloop.loop.run import run_closed_loop
 from laserloop.paths import find_path
 from laserloop.plant import Camera, make_plant
-from laserloop.predict.networks import find_model
+from laserloop.predict.networks import NetworkPredictor, find_model
 from laserloop.process import CameraSettings
 
 INTERVAL = 125e-6  # s
@@ -104,7 +104,8 @@ def _run(scenario: Scenario) -> dict[str, Any]:
     model = find_model(scenario.model)
     problem = MpcProblem(horizon=model.architecture.horizon, margin_above=scenario.delta_k)
     solver = make_solver(scenario.controller, model, problem)
-    controller: Controller = MpcController(solver, problem, compensate=scenario.compensate)
+    predictor = NetworkPredictor(model)
+    controller: Controller = MpcController(predictor, solver, problem, compensate=scenario.compensate)
     if scenario.solve_s or scenario.apply > 1:
         controller = Punctual(
             controller, charge=_make_charge(scenario.solve_s), policy=scenario.policy, every=scenario.apply

@@ -4,6 +4,8 @@ Within a tick only the powers P (N_h) are free, so the network shrinks to
     T̂ = C σ(W σ(A P + a) + b) + c
 with the kinematics k inside a, the trunk t contracted into C and c, all scalers folded in: P in W, T̂ in K.
     a = K k + a₀      C = L t      c = M t + m      K, L, M, a₀ and m are the model's own
+    ∂T̂/∂P = C diag(σ′₂) W diag(σ′₁) A
+σ(z) = ½(z + √(z² + ε)), the rectifier at ε = 0, otherwise smooth and at most √ε/2 above it
 """
 
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ from laserloop.predict.networks.ms_deeponet import MsDeepONet
 
 FloatArray = NDArray[np.float64]
 
+SMOOTHING = 1e-6  # ε, the paper's
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Folded:
@@ -30,17 +34,32 @@ class Folded:
     b: FloatArray  # (w,)
     C: FloatArray  # (N_h, w)
     c: FloatArray  # (N_h,)
+    smoothing: float  # ε of its rectifiers
+
+    def predict(self, plan: FloatArray) -> FloatArray:
+        """T̂ (N_h,), K, of a plan, W."""
+        hidden = rectify(self.W @ rectify(self.A @ plan + self.a, self.smoothing) + self.b, self.smoothing)
+        return self.C @ hidden + self.c
+
+    def linearise(self, plan: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """T̂ (N_h,), K, and ∂T̂/∂P (N_h, N_h), K/W."""
+        first = self.A @ plan + self.a
+        second = self.W @ rectify(first, self.smoothing) + self.b
+        carried = self.W @ (slope(first, self.smoothing)[:, np.newaxis] * self.A)
+        slopes: FloatArray = (self.C * slope(second, self.smoothing)) @ carried
+        return self.C @ rectify(second, self.smoothing) + self.c, slopes
 
 
 class Folder:
     """Folds one model tick after tick; what no tick changes is worked out once."""
 
     def __init__(self, model: Model, *, smoothing: float = 0.0) -> None:
-        """`smoothing` is that of the trunk's rectifier; 0 leaves it as trained."""
-        self._architecture = check_foldable(model)
+        """`smoothing` is that of the rectifiers; 0 leaves them as trained."""
+        architecture = check_foldable(model)
+        self._seen = list(architecture.seen)
         self._smoothing = smoothing
         weights, scalers = model.double, model.scalers
-        horizon, basis, width = (getattr(self._architecture, name) for name in ("horizon", "basis", "width"))
+        horizon, basis, width = (getattr(architecture, name) for name in ("horizon", "basis", "width"))
         first = weights["branch.0.weight"] / scalers.branch.std
         moving = np.arange(ROW * horizon) % ROW > 0  # all but the powers
         last = weights["branch.2.weight"].reshape(horizon, basis, width)
@@ -66,32 +85,29 @@ class Folder:
             b=self.b,
             C=(t @ self._L).reshape(len(self._m), -1),
             c=self._M @ t + self._m,
+            smoothing=self._smoothing,
         )
 
     def _see(self, temps: FloatArray, location: FloatArray) -> FloatArray:
         """t (p,), the trunk's answer to the thermal state."""
-        match self._architecture.trunk:
-            case "loc":
-                t = np.concatenate((temps[:1], location))
-            case "both":
-                t = np.concatenate((temps, location))
-            case _:
-                t = temps
+        t = np.concatenate((temps, location))[self._seen]
         for layer, (weight, bias) in enumerate(self._trunk):
             t = weight @ (rectify(t, self._smoothing) if layer else t) + bias
         return t
 
 
-def fold(model: Model, kinematics: FloatArray, temps: FloatArray, location: FloatArray) -> Folded:
-    """Fold a single tick; a loop keeps a `Folder`."""
-    return Folder(model).fold(kinematics, temps, location)
-
-
 def rectify(z: FloatArray, smoothing: float = 0.0) -> FloatArray:
-    """½(z + √(z² + ε)): the rectifier at ε = 0, otherwise smooth and at most √ε/2 above it."""
+    """σ."""
     if smoothing == 0.0:
         return np.maximum(z, 0.0)
     return np.asarray(0.5 * (z + np.sqrt(z * z + smoothing)))
+
+
+def slope(z: FloatArray, smoothing: float = 0.0) -> FloatArray:
+    """σ′."""
+    if smoothing == 0.0:
+        return np.asarray(z > 0.0, np.float64)
+    return np.asarray(0.5 * (1.0 + z / np.sqrt(z * z + smoothing)))
 
 
 def check_foldable(model: Model) -> MsDeepONet:

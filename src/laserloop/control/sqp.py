@@ -1,0 +1,117 @@
+"""Sequential quadratic programming with any predictor: a line, the best plan on it, what is really predicted.
+
+T̂(P) ≈ T̂(P⁰) + G (P − P⁰)      φ  the problem's cost and a steep price of every kelvin above the ceiling
+
+The QP's plan is taken if the prediction agrees with the line, which ends the search: an affine forecast takes
+one round. Otherwise the step is halved until φ falls, and the next line begins there.
+"""
+
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.control.action import Status
+from laserloop.control.plan_qp import ELASTIC, PlanQp
+from laserloop.control.problem import MpcProblem
+from laserloop.control.question import Question, Solution
+
+FloatArray = NDArray[np.float64]
+
+AGREED = 1e-3  # K, prediction against line
+SUFFICIENT = 0.1  # share of the fall of φ on the line that a step must keep
+FLAT = 1e-6  # fall of φ, relative, that is not worth another step
+
+
+class SqpSolver:
+    """Readable, and as good as IPOPT where the cost has one valley; keeps nothing between questions."""
+
+    name = "sqp"
+
+    def __init__(
+        self,
+        problem: MpcProblem,
+        *,
+        max_iterations: int = 12,
+        agreed: float = AGREED,  # K; the plan keeps as far from both ends of the window
+        halvings: int = 8,  # of a step; 0: every step is taken as it is
+    ) -> None:
+        self.problem = problem
+        self._inner = replace(
+            problem,
+            margin_above=problem.margin_above + agreed,
+            margin_below=problem.margin_below + agreed,
+        )
+        self._qp = PlanQp(self._inner)
+        self._max_iterations = max_iterations
+        self._agreed = agreed
+        self._halvings = halvings
+
+    def reset(self) -> None:
+        """Nothing to forget."""
+
+    def solve(self, question: Question) -> Solution:
+        """The plan whose line the prediction agrees with, or the best one when the rounds are over."""
+        began = perf_counter()
+        plan, predicted, status, rounds = self._search(question)
+        if not np.isfinite(predicted).all():
+            status = Status.NO_PREDICTION
+            plan = question.settle(np.full(len(plan), self.problem.power[0]), self.problem.power)
+            predicted = np.full(len(plan), np.nan)
+        elif status is Status.SOLVED and predicted[question.free].max(initial=0.0) > self.problem.ceiling:
+            status = Status.INFEASIBLE
+        return Solution(
+            plan=plan,
+            predicted=predicted,
+            status=status,
+            iterations=rounds,
+            solve_s=perf_counter() - began,
+        )
+
+    def _search(self, question: Question) -> tuple[FloatArray, FloatArray, Status, int]:
+        """The last plan, its prediction, how the search ended and after how many QPs."""
+        forecast, free = question.forecast, question.free
+        plan = question.settle(question.start, self.problem.power)
+        for rounds in range(1, self._max_iterations + 1):
+            predicted, slopes = forecast.linearise(plan)
+            if not (np.isfinite(predicted).all() and np.isfinite(slopes).all()):
+                return plan, np.full(len(plan), np.nan), Status.NO_PREDICTION, rounds
+            better = self._qp.solve(question, plan, predicted, slopes)
+            line = predicted + slopes @ (better - plan)
+            found = forecast.predict(better)
+            if np.abs(found - line)[free].max(initial=0.0) < self._agreed:
+                return better, found, Status.SOLVED, rounds
+            if self._halvings:
+                step = self._shorten(question, (plan, predicted), (better, line), found)
+                if step is None:
+                    return plan, predicted, Status.STOPPED, rounds
+                better, found = step
+            plan, predicted = better, found
+        return plan, predicted, Status.STOPPED, rounds
+
+    def _shorten(
+        self,
+        question: Question,
+        now: tuple[FloatArray, FloatArray],
+        aim: tuple[FloatArray, FloatArray],
+        found: FloatArray,
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """A plan on the way from `now` to `aim` where φ has fallen as it should, and its prediction."""
+        merit = self._weigh(question, *now)
+        promise = merit - self._weigh(question, *aim)
+        trial, share = aim[0], 1.0
+        for _ in range(self._halvings + 1):
+            if merit - self._weigh(question, trial, found) >= SUFFICIENT * share * promise:
+                return trial, found
+            share *= 0.5
+            trial = now[0] + share * (aim[0] - now[0])
+            found = question.forecast.predict(trial)
+        return None
+
+    def _weigh(self, question: Question, plan: FloatArray, predicted: FloatArray) -> float:
+        """φ; NaN is never less."""
+        problem, free = self._inner, question.free
+        over = np.maximum(predicted - problem.ceiling, 0.0)[free].sum()
+        cost = problem.cost(plan, predicted, question.previous, counts=free, moves=question.moves)
+        return cost + ELASTIC / problem.slack_scale * float(over)

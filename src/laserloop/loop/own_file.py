@@ -1,0 +1,71 @@
+"""Controllers and predictors from a user's own file, named FILE.py:NAME."""
+
+import sys
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+from laserloop.bad_input import BadInput
+from laserloop.control.action import Controller
+from laserloop.control.problem import MpcProblem
+from laserloop.predict.predictor import Predictor
+
+
+def names_own(name: object) -> bool:
+    """Whether it reads FILE.py:NAME."""
+    return isinstance(name, str) and ".py:" in name
+
+
+def load_predictor(name: str, process: object = None) -> Predictor:
+    """What NAME(process) returns; the process is None where there is none."""
+    made: Predictor = _make(name, process, ("name", "horizon", "memory", "affine", "reset", "observe"))
+    return made
+
+
+def load_controller(name: str, problem: MpcProblem) -> Controller:
+    """What NAME(problem) returns."""
+    made: Controller = _make(name, problem, ("name", "horizon", "memory", "reset", "act"))
+    return made
+
+
+def _make(name: str, given: object, wanted: tuple[str, ...]) -> Any:
+    """Call NAME of FILE.py and see that the result has what is wanted of it."""
+    call = _find(name)
+    try:
+        made = call(given)
+    except BadInput:
+        raise
+    except Exception as error:
+        raise BadInput(f"{name} cannot be built: {_tell(error)}; correct the file") from error
+    missing = [attribute for attribute in wanted if not hasattr(made, attribute)]
+    if missing:
+        raise BadInput(f"what {name} builds must have {', '.join(wanted)}, got none of {missing}: add them")
+    return made
+
+
+def _find(name: str) -> Callable[[object], object]:
+    """NAME of FILE.py."""
+    file, _, attribute = name.rpartition(":")
+    path = Path(file)
+    if not path.is_file():
+        raise BadInput(f"{name!r} must name a Python file, but {file!r} is not there: correct the path")
+    spec = spec_from_file_location(f"laserloop_own_{path.stem}", path)
+    assert spec is not None  # its name ends in .py
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses and pickle look a class up
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise BadInput(f"{file} cannot be imported: {_tell(error)}; correct the file") from error
+    found = getattr(module, attribute, None)
+    if not callable(found):
+        raise BadInput(f"{file} must have a class or function {attribute!r}, but has none: correct the name")
+    result: Callable[[object], object] = found
+    return result
+
+
+def _tell(error: Exception) -> str:
+    """An error in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
