@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from laserloop.bench.agreement import FAR, compare
+from laserloop.bench.questions import collect_questions
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
-from laserloop.papers.halilovic.study.questions import collect_questions
 from laserloop.predict.networks import Model, find_model
 
 PROBLEM = MpcProblem()
@@ -21,8 +21,8 @@ def model() -> Model:
 
 
 @pytest.fixture(scope="module")
-def question(model: Model) -> Question:
-    return collect_questions(model, PROBLEM, ("vertical",), 40, controller="realtime")[-1]
+def question() -> Question:
+    return collect_questions("paper-corner", ("vertical",), 40, controller="realtime")[-1]
 
 
 @pytest.fixture(scope="module")

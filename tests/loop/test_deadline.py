@@ -5,7 +5,7 @@ import pytest
 
 from laserloop import BadInput
 from laserloop.control.action import Action, Status
-from laserloop.loop.deadline import Punctual
+from laserloop.loop.deadline import DeadlineController
 from laserloop.paths.preview import Preview
 from laserloop.plant import Image
 
@@ -28,15 +28,15 @@ class Planner:
         return Action(power=plan[0], status=Status.SOLVED, plan=plan, predicted=700.0 + plan)
 
 
-def drive(controller: Punctual, ticks: int) -> list[Action]:
+def drive(controller: DeadlineController, ticks: int) -> list[Action]:
     controller.reset()
     way, powers = np.zeros((6, 2)), np.empty(0)
     previews = (Preview(time=k * TICK, tick=TICK, positions=way, powers=powers) for k in range(ticks))
     return [controller.act(None, preview) for preview in previews]
 
 
-def charge(ticks: float) -> Punctual:
-    return Punctual(Planner(), charge=lambda _: ticks * TICK, nominal=5.0)
+def charge(ticks: float) -> DeadlineController:
+    return DeadlineController(Planner(), charge=lambda _: ticks * TICK, nominal=5.0)
 
 
 @pytest.mark.parametrize("cost", [0.0, 0.5, 1.0])
@@ -53,7 +53,7 @@ def test_a_late_answer_is_entered_where_it_stands_by_then() -> None:
 
 
 def test_it_may_be_entered_from_its_beginning() -> None:
-    late = Punctual(Planner(), charge=lambda _: 2.5 * TICK, policy="late", nominal=5.0)
+    late = DeadlineController(Planner(), charge=lambda _: 2.5 * TICK, policy="late", nominal=5.0)
     assert [a.power for a in drive(late, 6)] == [5.0, 5.0, 0.0, 1.0, 2.0, 30.0]
 
 
@@ -63,7 +63,7 @@ def test_a_plan_that_has_run_out_is_held() -> None:
 
 def test_a_plan_may_be_followed_for_some_ticks_on_purpose() -> None:
     planner = Planner()
-    actions = drive(Punctual(planner, charge=lambda _: 0.0, every=3), 7)
+    actions = drive(DeadlineController(planner, charge=lambda _: 0.0, every=3), 7)
     assert [a.power for a in actions] == [0.0, 1.0, 2.0, 30.0, 31.0, 32.0, 60.0]
     assert [a.status for a in actions[:3]] == [Status.SOLVED, Status.FOLLOWED, Status.FOLLOWED]
     assert planner.asked == [0, 3, 6]
@@ -76,11 +76,11 @@ def test_a_prediction_belongs_to_the_power_that_is_given() -> None:
 
 
 def test_without_a_charge_the_clock_is_real() -> None:
-    actions = drive(Punctual(Planner()), 3)
+    actions = drive(DeadlineController(Planner()), 3)
     assert all(a.power in {10.0 * k + j for k in range(3) for j in range(5)} for a in actions[1:])
 
 
 @pytest.mark.parametrize("wrong", [{"policy": "never"}, {"every": 0}])
 def test_a_senseless_deadline_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(BadInput):
-        Punctual(Planner(), **wrong)  # type: ignore[arg-type]
+        DeadlineController(Planner(), **wrong)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import numpy as np
 from laserloop.bench.agreement import FAR, ask_from_starts, compare
 from laserloop.bench.laps import Laps
 from laserloop.bench.mpc_sqp import SqpSolver
+from laserloop.bench.questions import collect_questions, vary_questions
 from laserloop.control.action import Status
 from laserloop.control.export.compiler import NoCompiler
 from laserloop.control.export.engine import CEngine
@@ -16,7 +17,6 @@ from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
 from laserloop.control.realtime import RealtimeSolver
-from laserloop.papers.halilovic.study.questions import collect_questions, vary_questions
 from laserloop.predict.networks import Model, find_model
 
 Progress = Callable[[int, int], None]
@@ -67,7 +67,7 @@ def run_mpc_bench(
             progress(n, len(questions))
     if alone is not None:
         laps["exported_c_alone"] = run_row(alone, questions)
-        laps["exported_c_warm"] = run_loops(alone, network, problem)
+        laps["exported_c_warm"] = run_loops(alone, model)
     return _report(network, problem, questions, laps, answers, judged)
 
 
@@ -82,11 +82,11 @@ def run_row(alone: CEngine, questions: Sequence[Question]) -> Laps:
     return laps
 
 
-def run_loops(alone: CEngine, model: Model, problem: MpcProblem) -> Laps:
+def run_loops(alone: CEngine, model: str) -> Laps:
     """The questions of closed loops in their order, nothing forgotten in between: what a machine sees."""
     laps = Laps()
     for path in PATHS:
-        questions = collect_questions(model, problem, (path,), TICKS, controller="realtime")
+        questions = collect_questions(model, (path,), TICKS, controller="realtime")
         for _ in range(REPEATS):
             alone.reset()
             for question in questions:
@@ -107,7 +107,7 @@ def draw_problems(model: str, count: int, seed: int) -> list[Question]:
     """Half from closed loops along three paths (heating up and corners included), half random states."""
     network = find_model(model)
     problem = MpcProblem(horizon=network.architecture.horizon)
-    seen = collect_questions(network, problem, PATHS, TICKS, controller="realtime")
+    seen = collect_questions(model, PATHS, TICKS, controller="realtime")
     rng = np.random.default_rng(seed)
     chosen = np.linspace(0, len(seen) - 1, count - count // 2).astype(int)
     return [*(seen[i] for i in chosen), *vary_questions(seen, problem, count // 2, rng)]

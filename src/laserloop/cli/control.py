@@ -119,11 +119,10 @@ def control(
 
 def close_loop(case: "LoopCase", scan: "ScanPath | None" = None) -> dict[str, Any]:
     """The record of one run, with progress bars and its notes on standard error."""
-    from laserloop.loop.case import Hooks, complete, record_case
+    from laserloop.loop.case import Hooks, choose, record_case
     from laserloop.report.terminal import show_progress
 
-    case = complete(case)
-    with warnings.catch_warnings(), show_progress(f"{case.controller} on {case.path}") as progress:
+    with warnings.catch_warnings(), show_progress(f"{choose(case).controller} on {case.path}") as progress:
         warnings.filterwarnings("ignore", "temperatures of .* the range of material")
         record = record_case(case, Hooks(path=scan, progress=progress, say=lambda note: tell_notes([note])))
     tell_notes(note for note in record["notes"] if scan is None or note not in scan.notes)

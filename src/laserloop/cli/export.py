@@ -37,7 +37,7 @@ def export(
         laserloop export models/mine --window-k 860,900 --dtype float64 --out firmware
     """
     from laserloop.control.export import export_c
-    from laserloop.loop.case import LoopCase, find_problem
+    from laserloop.loop.case import make_problem
     from laserloop.predict.networks import find_model
     from laserloop.report.tables import tabulate_numbers
 
@@ -45,9 +45,7 @@ def export(
     found = find_model(model)
     wish = LoopOptions(window_k=window_k, power_max_w=power_max_w)
     process = wish.change((target or ProcessOptions()).find())
-    problem = find_problem(
-        LoopCase(path="", model=model, process=process, delta_k=delta_k, tracking=tracking)
-    )
+    problem = make_problem(process, found, delta_k=delta_k, tracking=tracking)
     with writing("--out"):
         files = export_c(found, problem, out, dtype=dtype)
     numbers = {

@@ -1,4 +1,4 @@
-"""The options that verbs share: numbers and files with their rules, and what makes path, power and process."""
+"""The options that verbs share: numbers and files with their rules, path, power and process."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -25,8 +25,8 @@ OF_PROCESS = "that of the process"
 PathName = Annotated[
     str,
     Parameter(
-        help="The path: vertical, horizontal, spiral, diagonal, polyline:SEED, or a file: .csv with the columns "
-        "x_mm,y_mm, G-code, .cli or .txt."
+        help="The path: vertical, horizontal, spiral, diagonal, polyline:SEED, or a file: .csv with the "
+        "columns x_mm,y_mm, G-code, .cli or .txt."
     ),
 ]
 PlantName = Annotated[
@@ -120,7 +120,7 @@ class ProcessOptions:
     material: Annotated[
         str | None,
         Parameter(
-            help="The alloy: 304, 316, in625, ti64, or a .yaml or .csv file of properties against temperature.",
+            help="The alloy: 304, 316, in625, ti64, or a .yaml or .csv file of properties over temperature.",
             show_default=lambda _: OF_PROCESS,
         ),
     ] = None
@@ -313,7 +313,5 @@ class PowerOptions:
                 )
             return path.power
         if path.power is not None and self.power_w is None:
-            tell_notes(
-                [f"{path.name} commands its own powers, which are not used; --power-w file drives them"]
-            )
+            tell_notes([f"{path.name} commands its own powers, which are not used; try --power-w file"])
         return np.full(len(path), DEFAULT_POWER_W if self.power_w is None else float(self.power_w))

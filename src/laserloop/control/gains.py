@@ -10,6 +10,8 @@ from laserloop.control.pi import PiGains
 from laserloop.process import Process
 
 SHELF = "gains"
+FORGIVEN = {f"camera.{key}" for key in ("noise_k", "exposure_ticks", "delay_ticks", "every_ticks")}
+FINE = 0.5  # of σ; wider pixels read the peak too cold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +37,17 @@ class Gains:
 
 
 def find_gains(plant: str, process: Process) -> Gains | None:
-    """The shipped gains that were tuned on this plant for this process, whatever its camera, or None."""
+    """The shipped gains that were tuned on this plant for this process, or None.
+
+    Noise, delay and rate of the camera are forgiven, and pixels that are fine against the beam.
+    """
     for file in (files("laserloop.control") / SHELF).iterdir():
         page = json.loads(file.read_text(encoding="utf-8")) if file.name.endswith(".json") else {}
         if page.get("plant") != plant:
             continue
-        others = process.differences(Process.from_json(page["process"]))
-        if all(key.startswith("camera.") for key in others):
+        others = set(process.differences(Process.from_json(page["process"]))) - FORGIVEN
+        if others == {"camera.pixel_um"} and (process.camera.pixel or 0.0) <= FINE * process.beam.sigma:
+            others = set()
+        if not others:
             return Gains.from_json(page["gains"])
     return None

@@ -44,7 +44,7 @@ class MpcController:
         self.horizon = problem.horizon
         self.memory = max(1, predictor.memory)  # the last power at least
         self._predictor = predictor
-        self._solver = solver
+        self.solver = solver
         self._compensate = compensate
         self._resume = resume
         self._validator = ImageValidator()
@@ -53,7 +53,7 @@ class MpcController:
     def reset(self) -> None:
         """Forget everything; the next tick is the first."""
         self._predictor.reset()
-        self._solver.reset()
+        self.solver.reset()
         self._validator.reset()
         self._image: Image | None = None  # the last good one
         self._plan = np.empty(0)  # W, for the coming ticks
@@ -64,7 +64,7 @@ class MpcController:
         forecast = self._predictor.observe(self._stamp(good, preview), preview)
         if forecast is None:
             return self._finish(preview)
-        answer = self._solver.solve(self._ask(forecast, preview))
+        answer = self.solver.solve(self._ask(forecast, preview))
         if answer.status is Status.NO_PREDICTION:
             return self._shift(answer, preview)
         status = answer.status

@@ -71,7 +71,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Solution:
-    """A plan and what it leads to. Whatever the status, plans lie inside the power bounds, dark ticks at 0 W."""
+    """A plan and what it leads to. Plans always lie inside the power bounds, dark ticks at 0 W."""
 
     plan: FloatArray  # (N_h,), W
     predicted: FloatArray  # (N_h,), K

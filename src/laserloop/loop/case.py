@@ -17,7 +17,7 @@ from laserloop.control.gains import Gains, find_gains
 from laserloop.control.problem import MpcProblem
 from laserloop.loop.cache import solve_case
 from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, make_controller
-from laserloop.loop.deadline import Charge, DeadlineController, draw_charges
+from laserloop.loop.deadline import DeadlineController, draw_charges
 from laserloop.loop.faults import Disturb
 from laserloop.loop.own_file import names_own
 from laserloop.loop.run import Run, run_closed_loop
@@ -78,6 +78,17 @@ class Hooks:
     wrap: Callable[[Controller], Controller] | None = None  # around the controller
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A case with nothing left open, and what it runs with."""
+
+    case: LoopCase
+    path: ScanPath
+    model: Model | None  # the network; a predictor from a user's file is none
+    problem: MpcProblem
+    notes: tuple[str, ...] = ()
+
+
 def keep_case(case: LoopCase, root: Path) -> dict[str, Any]:
     """The record of a case, from disk if it is there."""
     return solve_case(root / "runs", case.settings(), lambda: record_case(case))
@@ -85,64 +96,74 @@ def keep_case(case: LoopCase, root: Path) -> dict[str, Any]:
 
 def record_case(case: LoopCase, hooks: Hooks | None = None) -> dict[str, Any]:
     """The record of a case: its scores, then the series they were taken from."""
-    case = complete(case)
-    return record(run_case(case, hooks), find_problem(case), model=case.model)
+    ready = prepare(case, hooks := hooks or Hooks())
+    return record(_run(ready, hooks), ready.problem, model=ready.case.model)
 
 
 def run_case(case: LoopCase, hooks: Hooks | None = None) -> Run:
     """Close the loop that a case describes."""
-    case, hooks = complete(case), hooks or Hooks()
-    assert case.controller is not None
+    return _run(prepare(case, hooks := hooks or Hooks()), hooks)
+
+
+def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
+    """Find path, model and problem; a model that was not made for this is refused, unless forced or chosen here."""
     path = hooks.path or find_scan(case)
-    model = _find_model(case)
-    misfits = find_misfits(model, case, path)
-    if misfits and not case.force:
-        raise _refuse(case, misfits)
+    chosen = choose(case)
+    model = None if chosen.model is None or names_own(chosen.model) else find_model(chosen.model)
+    misfits = find_misfits(model, chosen, path)
+    notes: tuple[str, ...] = ()
+    if misfits and case.force:
+        notes = (f"{chosen.model} was not made for this: {'; '.join(misfits)}",)
+    elif misfits and case.controller is None and case.model is None:
+        notes = (f"{chosen.model} was not made for this ({'; '.join(misfits)}), so pi is used",)
+        chosen, model = replace(chosen, controller="pi", model=None), None
+    elif misfits:
+        raise _refuse(chosen, misfits)
+    problem = make_problem(case.process, model, delta_k=case.delta_k, tracking=case.tracking)
+    return Prepared(chosen, path, model, problem, notes)
+
+
+def choose(case: LoopCase) -> LoopCase:
+    """The case with the best that ships for its plant, where controller or model were left open."""
+    controller, model = case.controller, case.model
+    if controller is None and model is None:
+        controller, model = BEST[case.plant]
+    elif controller is None:
+        controller = "sqp" if names_own(model or "") else "realtime"
+    elif controller in WITH_MODEL and model is None:
+        model = BEST["paper"][1]
+    elif model is not None and controller not in WITH_MODEL:
+        raise BadInput(
+            f"--model belongs to {', '.join(WITH_MODEL)}, but the controller is {controller}; leave it out"
+        )
+    return replace(case, controller=controller, model=model)
+
+
+def _run(ready: Prepared, hooks: Hooks) -> Run:
+    case, path = ready.case, ready.path
+    assert case.controller is not None
     plant = make_plant(case.plant, path, case.process)
-    problem = find_problem(case)
     controller = make_controller(
         case.controller,
-        problem,
+        ready.problem,
         plant=plant,
-        model=model if model is not None else case.model,
-        gains=_find_gains(case, path, problem, hooks),
+        model=ready.model or case.model,
+        gains=_find_gains(ready, hooks),
         options={"graph": case.graph, "compensate": case.compensate},
         process=case.process,
     )
     if case.solve_s or case.apply > 1:
-        charge: Charge = draw_charges(case.solve_s)
+        charge = draw_charges(case.solve_s)
         controller = DeadlineController(controller, charge=charge, policy=case.policy, every=case.apply)
     run = run_closed_loop(
         plant,
-        Camera(choose_camera(plant, model)),
+        Camera(choose_camera(plant, ready.model)),
         controller if hooks.wrap is None else hooks.wrap(controller),
         path,
         disturb=hooks.disturb,
         progress=hooks.progress,
     )
-    forced = (f"{case.model} was not made for this: {'; '.join(misfits)}",) if misfits else ()
-    return replace(run, notes=(*run.notes, *forced, *_tell_range(plant, run)))
-
-
-def complete(case: LoopCase) -> LoopCase:
-    """The case with what was left open: the best that ships for its plant, the calibrated margin."""
-    if case.controller is None and case.model is not None:
-        case = replace(case, controller="sqp" if names_own(case.model) else "realtime")
-    elif case.controller is None:
-        controller, model = BEST[case.plant]
-        case = replace(case, controller=controller, model=model)
-    assert case.controller is not None
-    if case.controller in WITH_MODEL and case.model is None:
-        case = replace(case, model=BEST["paper"][1])
-    if case.model is not None and case.controller not in WITH_MODEL:
-        raise BadInput(
-            f"--model belongs to {', '.join(WITH_MODEL)}, but the controller is {case.controller}; "
-            "leave it out"
-        )
-    if case.delta_k is None:
-        model = _find_model(case)
-        case = replace(case, delta_k=(model.margin if model is not None else None) or 0.0)
-    return case
+    return replace(run, notes=(*run.notes, *ready.notes, *_tell_range(plant, run)))
 
 
 def find_scan(case: LoopCase) -> ScanPath:
@@ -152,16 +173,17 @@ def find_scan(case: LoopCase) -> ScanPath:
     return find_path(case.path, ticks=case.ticks, speed=speed, tick=process.tick, plate=process.plate[:2])
 
 
-def find_problem(case: LoopCase) -> MpcProblem:
-    """What is wanted, over the horizon that the model predicts."""
-    case = complete(case)
+def make_problem(
+    process: Process, model: Model | None, *, delta_k: float | None = None, tracking: float = 0.0
+) -> MpcProblem:
+    """What is wanted of a process, over the horizon that a model predicts, with its own margin unless given."""
+    margin = (model.margin if model is not None else None) or 0.0
     problem = MpcProblem(
-        window=case.process.window,
-        power=case.process.laser.power,
-        margin_above=case.delta_k or 0.0,
-        tracking_cost=case.tracking,
+        window=process.window,
+        power=process.laser.power,
+        margin_above=margin if delta_k is None else delta_k,
+        tracking_cost=tracking,
     )
-    model = _find_model(case)
     return problem if model is None else replace(problem, horizon=model.architecture.horizon)
 
 
@@ -201,13 +223,9 @@ def record(run: Run, problem: MpcProblem, *, model: str | None) -> dict[str, Any
     }
 
 
-def _find_model(case: LoopCase) -> Model | None:
-    """The network of a case; a predictor from a user's file is none."""
-    return None if case.model is None or names_own(case.model) else find_model(case.model)
-
-
-def _find_gains(case: LoopCase, path: ScanPath, problem: MpcProblem, hooks: Hooks) -> Gains | None:
+def _find_gains(ready: Prepared, hooks: Hooks) -> Gains | None:
     """Shipped gains where they were tuned for just this, otherwise tuned now."""
+    case, path = ready.case, ready.path
     if case.controller not in WITH_GAINS:
         return None
     speed = float(np.median(np.hypot(*path.velocities[:-1][path.lit].T))) if path.lit.any() else 0.0
@@ -217,7 +235,7 @@ def _find_gains(case: LoopCase, path: ScanPath, problem: MpcProblem, hooks: Hook
     found = find_gains(case.plant, process)
     if found is None:
         hooks.say("nobody tuned for this plant and process yet; tuning takes minutes")
-        found = tune_for(case.plant, process, problem, progress=hooks.progress)
+        found = tune_for(case.plant, process, ready.problem, progress=hooks.progress)
     return found
 
 

@@ -45,7 +45,7 @@ def make_controller(
 
     Those that plan need a `model`: a network or, for sqp, a predictor FILE.py:NAME, built with the `process`
     and planned with over its own horizon. Those that were tuned need their `gains`; the oracle plans on
-    `plant`. `options` are for the solver: graph (ipopt).
+    `plant`. `options`: graph (of ipopt), compensate (are late images rolled forward?).
     """
     if names_own(name):
         return load_controller(name, problem)
@@ -54,8 +54,10 @@ def make_controller(
             raise BadInput(f"the controller {name} plans with a model, but none was given: give it one")
         if isinstance(model, str):
             return _plan_with_own(name, model, problem, process)
-        solver = make_solver(name, model, problem, **(options or {}))
-        return MpcController(NetworkPredictor(model), solver, problem)
+        given = dict(options or {})
+        compensate = given.pop("compensate", True)
+        solver = make_solver(name, model, problem, **given)
+        return MpcController(NetworkPredictor(model), solver, problem, compensate=compensate)
     if name == "oracle":
         predictor = RehearsalPredictor(make_rehearsal(plant), problem.horizon, problem.power[1])
         solver = SqpSolver(problem, max_iterations=MOST_REHEARSALS, agreed=AGREED, halvings=0)

@@ -7,6 +7,7 @@ search; PI and feed-forward begin from it and are found by Nelder and Mead's sim
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -22,7 +23,7 @@ from laserloop.control.problem import MpcProblem
 from laserloop.loop.run import run_closed_loop
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, Plant, make_plant
-from laserloop.process import CameraSettings, Process
+from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -77,7 +78,8 @@ class Course:
             self._progress(min(self._tried, sum(EVALUATIONS.values())), sum(EVALUATIONS.values()))
         prices = []
         for plant, path in self._stages:
-            camera = Camera(CameraSettings(subgrid=plant.settings.subgrid, smooth=plant.settings.subgrid))
+            own = plant.settings.subgrid
+            camera = Camera(replace(plant.settings.process.camera, subgrid=own, smooth=own))
             run = run_closed_loop(plant, camera, controller, path, power_bounds=self._problem.power)
             prices.append(price_of(run.t_max[run.settled], self._problem))
         return float(np.mean(prices))

@@ -10,7 +10,7 @@ from laserloop.bad_input import BadInput
 from laserloop.paths.path import ScanPath
 from laserloop.process import Process
 
-SPEED_RANGE = 1.25  # times slower or faster than what was learned
+SPEED_RANGE = 1.05  # times slower or faster than what was learned; 5 % of speed are 12 K
 PIXEL_RANGE = 0.5  # of the beam's σ; a wider pixel averages the peak away: 60 K at 1 σ, 194 K at 2 σ
 AREA_SLACK = 5e-5  # m
 POWER_SLACK = 1.01

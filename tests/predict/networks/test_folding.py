@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from laserloop.control.folding import Folder, fold, rectify
 
 from laserloop.bad_input import BadInput
-from laserloop.control.folding import Folder, fold, rectify
 from laserloop.data.scaling import Scaler
 from laserloop.predict.networks import Lstm, Model, MsDeepONet, Scalers, SsAr, find_model
 from laserloop.predict.networks.architecture import ROW, Architecture, FloatArray, feature_sizes

@@ -40,7 +40,7 @@ class MsDeepONet:
 
     @property
     def seen(self) -> range | tuple[int, ...]:
-        """The entries that the trunk reads of temperatures (1 + N_h) and the peak's place (2), side by side."""
+        """The entries that the trunk reads of temperatures (1 + N_h) and peak (2), side by side."""
         if self.trunk == "loc":
             return 0, 1 + self.horizon, 2 + self.horizon
         return range(3 + self.horizon if self.trunk == "both" else 1 + self.horizon)

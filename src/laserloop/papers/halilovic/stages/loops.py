@@ -7,7 +7,7 @@ from typing import Any
 
 from laserloop.control.gains import find_gains
 from laserloop.loop.cache import has_case, solve_case
-from laserloop.loop.case import LoopCase, run_case
+from laserloop.loop.case import LoopCase, keep_case
 from laserloop.papers.halilovic.folder import Folder
 from laserloop.papers.halilovic.size import DEPLOYED, SEEDS, TABLE_3
 from laserloop.papers.halilovic.stage import Stage, Task
@@ -24,6 +24,7 @@ from laserloop.papers.halilovic.study.loop_tables import (
 from laserloop.paths import find_path
 from laserloop.plant import Camera, make_plant
 from laserloop.predict.networks import find_model
+from laserloop.process import Process
 
 CLOCKED = ("solve_ms", "tick_ms")
 WITH_SERIES = ("table_2", "realtime")
@@ -51,7 +52,7 @@ def list_tasks(folder: Folder) -> list[Task]:
     cases = {entry.case: None for entries in list_entries(folder).values() for entry in entries}
     runs = [
         Task(
-            function=run_case,
+            function=keep_case,
             arguments=(case, folder.cases),
             done=has_case(folder.cases / "runs", case.settings()),
         )
@@ -81,7 +82,7 @@ def _deployed(folder: Folder) -> dict[str, str]:
 def read_runs(folder: Folder) -> dict[str, list[Record]]:
     """The records of each table, clock and series included; models by their names."""
     return {
-        table: [{"label": entry.label, **_rename(run_case(entry.case, folder.cases))} for entry in entries]
+        table: [{"label": entry.label, **_rename(keep_case(entry.case, folder.cases))} for entry in entries]
         for table, entries in list_entries(folder).items()
     }
 
@@ -113,10 +114,17 @@ def conclude(folder: Folder) -> dict[str, dict[str, Any]]:
             "delta_k": find_margin(folder),
             **tables,
             "gradient": {name: _compare(folder, name, runs["table_2"]) for name in DEPLOYED.values()},
-            "gains": find_gains("paper").to_json(),
+            "gains": _tell_gains(),
         },
         "clock/loops": {"loops": list_clocks(runs)},
     }
+
+
+def _tell_gains() -> dict[str, Any]:
+    """Those that PI, feed-forward and constant power ran with."""
+    gains = find_gains("paper", Process())
+    assert gains is not None
+    return gains.to_json()
 
 
 def _is_drawn(record: Record) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from laserloop.bench.mpc import run_mpc_bench
 from laserloop.bench.plant import one_core
-from laserloop.control.problem import MpcProblem
+from laserloop.bench.questions import collect_questions
 from laserloop.data.excitation import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation.latency import measure_latency
@@ -16,7 +16,6 @@ from laserloop.papers.halilovic.size import DEPLOYED
 from laserloop.papers.halilovic.stage import Stage, Task
 from laserloop.papers.halilovic.stages.calibration import find_margin
 from laserloop.papers.halilovic.stages.offline import find_trajectories
-from laserloop.papers.halilovic.study.questions import collect_questions
 from laserloop.papers.halilovic.study.scenarios import Scenario, list_scenarios, run_scenario
 from laserloop.papers.halilovic.study.timing import time_forward, time_solvers
 from laserloop.predict.networks import find_model
@@ -46,7 +45,7 @@ def _time_forward(folder: Folder) -> dict[str, Any]:
 
 def _time_solvers(folder: Folder) -> dict[str, Any]:
     model = find_model(_corner(folder))
-    questions = collect_questions(model, MpcProblem(), ("diagonal",), folder.size.ticks)
+    questions = collect_questions(_corner(folder), ("diagonal",), folder.size.ticks)
     with one_core():
         return dict(time_solvers(model, questions))
 

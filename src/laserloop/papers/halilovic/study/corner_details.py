@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from laserloop.control.problem import MpcProblem
 from laserloop.loop.cache import solve_case
-from laserloop.loop.case import TICKS, control, record
+from laserloop.loop.case import TICKS, Hooks, LoopCase, record_case
 from laserloop.paths import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, find_path, trace_diagonal
-from laserloop.plant import make_plant
 from laserloop.predict.networks import find_model
 
 DETAILS = {
@@ -58,6 +56,5 @@ def run_details(models: dict[str, str], root: Path, *, ticks: int = TICKS) -> li
 
 
 def _run(detail: str, name: str, ticks: int) -> dict[str, Any]:
-    path, model, problem = make_detail(detail, ticks), find_model(name), MpcProblem()
-    run = control(make_plant("paper", path), path, "ipopt", problem, model=model)
-    return record(run, problem, model=name)
+    case = LoopCase(path="diagonal", controller="ipopt", model=name, ticks=ticks)
+    return record_case(case, Hooks(path=make_detail(detail, ticks)))

@@ -1,26 +1,14 @@
 """Scenarios of real time: late cameras, slow cameras, late answers, and what each costs in kelvin."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from laserloop.control.action import Controller
-from laserloop.control.mpc import MpcController
-from laserloop.control.problem import MpcProblem
 from laserloop.loop.cache import solve_case
-from laserloop.loop.case import TICKS, choose_camera, record
-from laserloop.loop.controllers import make_solver
-from laserloop.loop.deadline import Punctual
-from laserloop.loop.faults import slow_down
-from laserloop.loop.run import run_closed_loop
-from laserloop.paths import find_path
-from laserloop.plant import Camera, make_plant
-from laserloop.predict.networks import NetworkPredictor, find_model
-from laserloop.process import CameraSettings
+from laserloop.loop.case import TICKS, LoopCase, record_case
+from laserloop.predict.networks import find_model
+from laserloop.process import Process
 
 INTERVAL = 125e-6  # s
 
@@ -101,33 +89,17 @@ def run_scenario(scenario: Scenario, root: Path) -> dict[str, Any]:
 
 
 def _run(scenario: Scenario) -> dict[str, Any]:
-    model = find_model(scenario.model)
-    problem = MpcProblem(horizon=model.architecture.horizon, margin_above=scenario.delta_k)
-    solver = make_solver(scenario.controller, model, problem)
-    predictor = NetworkPredictor(model)
-    controller: Controller = MpcController(predictor, solver, problem, compensate=scenario.compensate)
-    if scenario.solve_s or scenario.apply > 1:
-        controller = Punctual(
-            controller, charge=_make_charge(scenario.solve_s), policy=scenario.policy, every=scenario.apply
-        )
-    path = find_path(scenario.path, ticks=scenario.ticks)
-    plant = make_plant("paper", path)
-    usual = choose_camera(plant, model)
-    camera = Camera(CameraSettings(subgrid=usual.subgrid, smooth=usual.smooth, delay=scenario.delay))
-    run = run_closed_loop(
-        plant,
-        camera,
-        controller,
-        path,
-        power_bounds=problem.power,
-        disturb=slow_down(scenario.every) if scenario.every > 1 else None,
+    process = Process().change(delay_ticks=scenario.delay, every_ticks=scenario.every)
+    case = LoopCase(
+        path=scenario.path,
+        controller=scenario.controller,
+        model=scenario.model,
+        process=process,
+        ticks=scenario.ticks,
+        delta_k=scenario.delta_k,
+        compensate=scenario.compensate,
+        solve_s=scenario.solve_s,
+        policy=scenario.policy,
+        apply=scenario.apply,
     )
-    return record(run, problem, model=scenario.model)
-
-
-def _make_charge(times: tuple[float, ...]) -> Callable[[float], float]:
-    """Each answer costs a time drawn from those measured; the same ones in every run."""
-    if not times:
-        return lambda _: 0.0
-    rng = np.random.default_rng(0)
-    return lambda _: float(rng.choice(np.asarray(times)))
+    return record_case(case)

@@ -5,23 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from laserloop.control.action import Controller
 from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
-from laserloop.loop.case import choose_camera
-from laserloop.loop.controllers import make_solver
-from laserloop.loop.run import run_closed_loop
-from laserloop.paths import find_path
-from laserloop.plant import Camera, make_plant
-from laserloop.predict.networks import Model, NetworkPredictor
+from laserloop.loop.case import Hooks, LoopCase, run_case
 
 
 class Recorder:
     """A solver that keeps the questions it passes on."""
 
-    def __init__(self, solver: Solver) -> None:
+    def __init__(self, solver: Solver, questions: list[Question]) -> None:
         self.name = solver.name
-        self.questions: list[Question] = []
+        self.questions = questions
         self._solver = solver
 
     def reset(self) -> None:
@@ -35,17 +31,19 @@ class Recorder:
 
 
 def collect_questions(
-    model: Model, problem: MpcProblem, paths: Sequence[str], ticks: int, *, controller: str = "ipopt"
+    model: str, paths: Sequence[str], ticks: int, *, controller: str = "ipopt"
 ) -> list[Question]:
-    """All questions of closed loops along some paths on the paper plant."""
-    recorder = Recorder(make_solver(controller, model, problem))
-    for name in paths:
-        path = find_path(name, ticks=ticks)
-        plant = make_plant("paper", path)
-        camera = Camera(choose_camera(plant, model))
-        asking = MpcController(NetworkPredictor(model), recorder, problem)
-        run_closed_loop(plant, camera, asking, path, power_bounds=problem.power)
-    return recorder.questions
+    """All questions of closed loops along some paths on the paper plant, without a margin."""
+    questions: list[Question] = []
+
+    def record(asking: Controller) -> Controller:
+        assert isinstance(asking, MpcController)
+        asking.solver = Recorder(asking.solver, questions)
+        return asking
+
+    for path in paths:
+        run_case(LoopCase(path=path, controller=controller, model=model, ticks=ticks), Hooks(wrap=record))
+    return questions
 
 
 def vary_questions(
