@@ -17,8 +17,8 @@ from cyclopts import App
 
 from laserloop.bench.threads import NAMES
 from laserloop.cli import app, main
-from laserloop.control.export.compiler import NoCompiler, find_compiler
 from laserloop.data import episode
+from laserloop.native.build import NoCompiler, find_compiler
 from laserloop.versions import find_versions
 
 LISTS = ("t_s", "x_mm", "y_mm", "power_w", "t_max_k", "t_peak_k")

@@ -14,6 +14,7 @@ import numpy as np
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
 from laserloop.control.gains import Gains, find_gains
+from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem
 from laserloop.loop.cache import solve_case
 from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, make_controller
@@ -23,6 +24,7 @@ from laserloop.loop.own_file import names_own
 from laserloop.loop.run import Run, run_closed_loop
 from laserloop.loop.scores import score, series_of
 from laserloop.loop.tuning import tune_for
+from laserloop.native import RealtimeSolver
 from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import Camera, Plant, make_plant
 from laserloop.predict.networks import Model, find_model
@@ -106,7 +108,7 @@ def run_case(case: LoopCase, hooks: Hooks | None = None) -> Run:
 
 
 def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
-    """Find path, model and problem; a model that was not made for this is refused, unless forced or chosen here."""
+    """Find path, model and problem; a model not made for this is refused, unless forced or chosen here."""
     path = hooks.path or find_scan(case)
     chosen = choose(case)
     model = None if chosen.model is None or names_own(chosen.model) else find_model(chosen.model)
@@ -152,6 +154,7 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         options={"graph": case.graph, "compensate": case.compensate},
         process=case.process,
     )
+    told = _tell_solver(controller)
     if case.solve_s or case.apply > 1:
         charge = draw_charges(case.solve_s)
         controller = DeadlineController(controller, charge=charge, policy=case.policy, every=case.apply)
@@ -163,7 +166,7 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         disturb=hooks.disturb,
         progress=hooks.progress,
     )
-    return replace(run, notes=(*run.notes, *ready.notes, *_tell_range(plant, run)))
+    return replace(run, notes=(*run.notes, *ready.notes, *told, *_tell_range(plant, run)))
 
 
 def find_scan(case: LoopCase) -> ScanPath:
@@ -176,7 +179,7 @@ def find_scan(case: LoopCase) -> ScanPath:
 def make_problem(
     process: Process, model: Model | None, *, delta_k: float | None = None, tracking: float = 0.0
 ) -> MpcProblem:
-    """What is wanted of a process, over the horizon that a model predicts, with its own margin unless given."""
+    """What is wanted of a process over a model's horizon, with the model's own margin unless given."""
     margin = (model.margin if model is not None else None) or 0.0
     problem = MpcProblem(
         window=process.window,
@@ -247,6 +250,12 @@ def _refuse(case: LoopCase, misfits: list[str]) -> BadInput:
         "FILE --out DATA, then laserloop train ms-deeponet --data DATA --out MODEL), take --controller pi, "
         "or insist with --force"
     )
+
+
+def _tell_solver(controller: Controller) -> tuple[str, ...]:
+    """A note if the solver is not the one that was meant."""
+    solver = controller.solver if isinstance(controller, MpcController) else None
+    return solver.notes if isinstance(solver, RealtimeSolver) else ()
 
 
 def _tell_range(plant: Plant, run: Run) -> tuple[str, ...]:

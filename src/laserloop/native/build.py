@@ -1,7 +1,7 @@
 """A C compiler of this machine, and libraries built with it once.
 
-A library is written beside its final place and moved there, so that a build that was killed or one at the same
-time in another process leaves nothing broken.
+A library is written beside its final place and moved there, so that a build that was killed, or one at the
+same time in another process, leaves nothing broken.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""The exported folder: the C of this room as it is, what is generated for a model, and a page for integrators."""
+"""The exported folder: the C of this room as it is, what a model adds to it, and a page for integrators."""
 
 from pathlib import Path
 

@@ -12,8 +12,10 @@ from laserloop.bad_input import BadInput
 from laserloop.control.action import Status
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
+from laserloop.native.build import NoCompiler
 from laserloop.native.engine import CEngine
 from laserloop.predict.networks.architecture import ROW
+from laserloop.predict.networks.folding import SMOOTHING, Folder
 from laserloop.predict.networks.forecast import NetworkForecast
 from laserloop.predict.networks.model import Model
 from laserloop.predict.networks.ms_deeponet import MsDeepONet
@@ -38,11 +40,17 @@ def draw_vectors(
 ) -> list[Vector]:
     """Questions around what the model was trained on, heat-up and overheated plates among them."""
     other = {"float32": "float64", "float64": "float32"}[dtype]
-    solvers: list[Solver] = [CEngine(model, problem, dtype=name) for name in (dtype, other)]
+    try:
+        solvers: list[Solver] = [CEngine(model, problem, dtype=name) for name in (dtype, other)]
+    except NoCompiler as missing:
+        raise BadInput(
+            f"an export needs a C compiler here to answer its test vectors, but {missing}: install one"
+        ) from None
+    folder = Folder(model, smoothing=SMOOTHING)
     rng = np.random.default_rng(seed)
     kept: list[Vector] = []
     for _ in range(20 * count):
-        question = draw_question(model, problem, rng)
+        question = draw_question(model, problem, rng, folder)
         answer, check = (_answer(solver, question) for solver in solvers)
         if answer.status in CODES and _agree(answer, check):
             kept.append(Vector(question=question, answer=answer))
@@ -54,7 +62,9 @@ def draw_vectors(
     )
 
 
-def draw_question(model: Model, problem: MpcProblem, rng: np.random.Generator) -> Question:
+def draw_question(
+    model: Model, problem: MpcProblem, rng: np.random.Generator, folder: Folder
+) -> Question:
     """A question about as far from the training data's mean as that data is."""
     horizon, scalers = problem.horizon, model.scalers
     moving = np.arange(ROW * horizon) % ROW > 0
@@ -80,6 +90,7 @@ def draw_question(model: Model, problem: MpcProblem, rng: np.random.Generator) -
         previous=float(rng.uniform(low, high)),
         committed=committed,
         model=model,
+        folder=folder,
     )
     start = np.full(horizon, rng.uniform(low, high))
     return Question(forecast=known, start=start, lit=np.ones(horizon, np.bool_))

@@ -67,13 +67,16 @@ class TrainedFor:
     def find_misfits(self, process: Process, plant: str, path: ScanPath) -> list[str]:
         """What of a process, a plant and a path this was not made for; clauses without their full stop."""
         found = [f"it was trained on the {self.plant} plant, not on {plant}"] if plant != self.plant else []
-        found += [
+        return found + self.judge_process(process) + self._judge_path(path)
+
+    def judge_process(self, process: Process) -> list[str]:
+        """What of a process this was not made for, wherever the beam goes; clauses."""
+        found = [
             f"{key} is another than in its training"
             for key in self.process.differences(process)
             if key in SAME
         ]
         found += self._judge_window(process)
-        found += self._judge_path(path)
         pixel, usual = process.camera.pixel, self.process.camera.pixel
         if pixel != usual and (pixel or 0.0) > PIXEL_RANGE * process.beam.sigma:
             found.append(

@@ -65,18 +65,19 @@ void laserloop_linearise(const network *net, workspace *s, const double *in, con
     memcpy(out + N, s->J, sizeof s->J);
 }
 
-/* The QP alone. in: H (N, N), g (N), J (N, N), r (N), x (N), radius, states (ROWS), how many kinks, then of each of
+/* The QP alone. in: H (N, N), g (N), J (N, N), r (N), x (N), free moves, radius, states (ROWS), how many kinks, then of each of
    KINKS its normal (N), level, weight and slope. out: z (N), multipliers (ROWS), states (ROWS), steps walked */
 void laserloop_minimise(const problem *p, workspace *s, const double *in, double *out)
 {
     program *q = &s->q;
-    const double *x = in + 2 * N * N + 2 * N, *states = x + N + 1, *kinks = states + ROWS;
+    const double *x = in + 2 * N * N + 2 * N, *states = x + N + 2, *kinks = states + ROWS;
     memcpy(s->Hq, in, sizeof s->Hq);
     copy(s->gq, in + N * N);
     memcpy(s->J, in + N * N + N, sizeof s->J);
     copy(s->r, in + 2 * N * N + N);
     copy(s->x, x);
-    q->radius = x[N];
+    q->n = (int)clamp(x[N], 1.0, N);
+    q->radius = x[N + 1];
     for (int i = 0; i < ROWS; ++i)
         s->state[i] = (int)states[i];
     q->kinks = (int)clamp(kinks[0], 0.0, KINKS);

@@ -163,7 +163,8 @@ static int let_go(int *state, program *q)
     for (int i = 0; i < ROWS; ++i) {
         const int move = i >= BOUND && i < KINK;
         q->taken[i] = 0;
-        state[i] = move && q->t[i] <= q->low[i] + NEAR ? FLOOR : move && q->t[i] >= q->high[i] - NEAR ? CEILING : INSIDE;
+        put(i, move && q->t[i] <= q->low[i] + NEAR ? FLOOR : move && q->t[i] >= q->high[i] - NEAR ? CEILING : INSIDE,
+            state, q);
     }
     return hold_all(0, 0, state, q);
 }
@@ -183,7 +184,7 @@ static int walk(int k, int *state, program *q)
         solve_equality(k, state, q);
         for (int j = 0; j < N; ++j)
             step = fabs(q->y[j] - q->z[j]) > step ? fabs(q->y[j] - q->z[j]) : step;
-        if (k < N && step > 0.0)
+        if (k < q->n && step > 0.0)
             row = walk_step(state, q, &passed, &share);
         else /* a vertex: what is left of the step is rounding */
             for (int j = 0; j < N; ++j)
@@ -202,7 +203,7 @@ static int walk(int k, int *state, program *q)
         }
         find_centre(q);
         still = share * step <= 1e-10 ? still + 1 : 0;
-        if (still > N + 2) { /* more kinks than dimensions meet here: part them */
+        if (still > q->n + 2) { /* more kinks than dimensions meet here: part them */
             double golden = 0.0;
             for (int i = 0; i < N; ++i) {
                 golden += 0.618034;

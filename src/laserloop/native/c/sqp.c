@@ -38,6 +38,7 @@ static void begin_search(const network *net, const problem *p, const tick *k, wo
         for (int j = 0; j < W && k->free[i]; ++j)
             s->f.AS[find_move(p, k, i)][j] += net->A[i][j];
     set_quadratic(p, k, s->plan, s);
+    s->q.n = k->n;
     s->q.radius = RADIUS;
     s->q.kinks = 0;
     for (int row = 0; row < KINKS; ++row)

@@ -114,6 +114,7 @@ typedef struct {
     double Q[N][N], R[N][N], pivot[N], L[N][N], inverse[N], centre[N], v[N], y[N], w[N], u[N], z[N];
     double t[ROWS], speed[ROWS], size[ROWS], reach[ROWS], lam[ROWS];
     int order[N], taken[ROWS];
+    int n;                              /* free moves; the others touch nothing */
     double radius;                      /* of a step */
     int steps;                          /* walked in the last QP; 0: its working set was right at once, -1: too many */
     int kinks, unit[KINKS];             /* rows in use, and their units: layer 1, then layer 2 */

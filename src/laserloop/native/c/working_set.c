@@ -96,7 +96,7 @@ INLINE void find_range(int i, int now, const program *q, double *least, double *
 static int hold(int i, int k, program *q)
 {
     double size, rest, before;
-    if (k >= N)
+    if (k >= q->n)
         return 0;
     for (int j = 0; j < N; ++j)
         q->Q[k][j] = q->a[i][j];
