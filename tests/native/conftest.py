@@ -76,12 +76,16 @@ def draw_model() -> Draw:
         for name in ("branch.1.weight", "branch.2.weight", "trunk.2.weight"):
             weights[name] = np.abs(weights[name])
         rows = np.resize([14.0, 0, 0, 0, 0], a), np.resize([4.0, 1e-3, 1e-3, 0.2, 0.2], a)
+        hot = np.ones(b, np.bool_)  # all that the trunk reads are temperatures, but for the peak's place
+        hot[
+            [i for i, entry in enumerate(getattr(architecture, "seen", ())) if entry > architecture.horizon]
+        ] = False
         guess = Model(
             architecture=architecture,
             weights=weights,
             scalers=Scalers(
                 branch=Scaler(rows[0], rows[1]),
-                trunk=Scaler(np.full(b, 600.0), np.full(b, 60.0)),
+                trunk=Scaler(np.where(hot, 600.0, 0.0), np.where(hot, 60.0, 1e-3)),
                 target=Scaler(np.zeros(c), np.ones(c)),
             ),
         )
