@@ -11,7 +11,7 @@ from laserloop.bad_input import BadInput
 from laserloop.process.beam import Beam
 from laserloop.process.camera import CameraSettings
 from laserloop.process.laser import Laser
-from laserloop.process.material import Material
+from laserloop.process.material import Material, show
 from laserloop.process.material_file import describe_material, find_material, parse_material
 from laserloop.process.schema import ENTRIES, FORMAT, check_keys, find_entry, get_value, set_value
 
@@ -76,7 +76,7 @@ class Process:
         if "material" in given:
             changes["material"] = read_inline(given["material"], where)
         if "name" in given:
-            changes["name"] = str(given["name"])
+            changes["name"] = read_name(given["name"], where)
         return Process()._with(changes)
 
     def change(self, **values: Any) -> "Process":
@@ -116,6 +116,16 @@ class Process:
                 for name, value in parts.items()
             },
         )
+
+
+def read_name(given: object, where: str) -> str:
+    """The name that people give a process; 304 without quotes is one too."""
+    text = show(given) if isinstance(given, int) else given
+    if isinstance(given, bool) or not isinstance(text, str) or not 0 < len(text.strip()) <= 100:
+        raise BadInput(
+            f"the name of {where} must be text of 1 to 100 letters, but is {show(given)}; correct it."
+        )
+    return " ".join(text.split())
 
 
 def read_inline(given: object, where: str) -> Material:
