@@ -120,16 +120,22 @@ class Process:
 
 def read_name(given: object, where: str) -> str:
     """The name that people give a process; 304 without quotes is one too."""
-    text = show(given) if isinstance(given, int) else given
-    if isinstance(given, bool) or not isinstance(text, str) or not 0 < len(text.strip()) <= 100:
+    text = show(given) if isinstance(given, int) and not isinstance(given, bool) else given
+    words = " ".join(text.split()) if isinstance(text, str) else ""
+    if not (0 < len(words) <= 100 and words.isprintable()):
         raise BadInput(
-            f"the name of {where} must be text of 1 to 100 letters, but is {show(given)}; correct it."
+            f"the name of {where} must be 1 to 100 printable characters, but is {show(given)}; correct it."
         )
-    return " ".join(text.split())
+    return words
 
 
 def read_inline(given: object, where: str) -> Material:
     """A material by name, or the whole of it as a mapping."""
     if isinstance(given, str):
         return find_material(given)
+    if not isinstance(given, Mapping):
+        raise BadInput(
+            f"the material of {where} must be the name of a shipped one, a file or its properties, but is "
+            f"{show(given)}; choose one."
+        )
     return parse_material(given, f"the material of {where}")

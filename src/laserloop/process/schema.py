@@ -69,9 +69,7 @@ class Entry:
             or len(parts) != max(1, len(self.names))
             or bool(self.names) != isinstance(given, list | tuple)
         ):
-            raise BadInput(
-                f"{self.key} of {where} must be {self.rule}, but is {_show(given)}; correct it."
-            )
+            raise BadInput(f"{self.key} of {where} must be {self.rule}, but is {_show(given)}; correct it.")
         if self.whole:
             return int(numbers[0])
         scaled = tuple(number / self.per for number in numbers)
@@ -188,9 +186,14 @@ def check_keys(given: Mapping[str, Any], where: str) -> dict[Entry, Any]:
                 raise BadInput(
                     f"{key} of {where} must be a section of lines, but is {_show(value)}; indent them."
                 )
-            flat |= {f"{key}.{name}": part for name, part in value.items()}
-        elif key not in OTHERS:
-            flat[str(key)] = value
+            found = {f"{key}.{name}": part for name, part in value.items()}
+        else:
+            found = {} if key in OTHERS else {str(key): value}
+        if flat.keys() & found.keys():
+            raise BadInput(
+                f"a key of {where} may come once, but {key} and its section are both there; keep one."
+            )
+        flat |= found
     for key in flat:
         if key not in BY_KEY:
             raise BadInput(
