@@ -312,17 +312,18 @@ class PowerOptions:
                 raise BadInput(
                     f"--power-w file needs a file that commands powers, but {path.name} does not; give watts"
                 )
-            return path.power, _tell_beyond(path.power, process)
-        power = np.full(len(path), DEFAULT_POWER_W if self.power_w is None else float(self.power_w))
-        notes = _tell_beyond(power, process)
-        if path.power is not None and self.power_w is None:
-            notes += (f"{path.name} commands its own powers, which are not used; try --power-w file",)
-        return power, notes
+            return path.power, _tell_beyond(path, path.power.max(), process.laser.power[1])
+        unused = path.power is not None and self.power_w is None
+        notes = (f"{path.name} commands its own powers, which are not used; try --power-w file",)
+        power = DEFAULT_POWER_W if self.power_w is None else float(self.power_w)
+        return np.full(len(path), power), notes if unused else ()
 
 
-def _tell_beyond(power: "NDArray[np.float64]", process: "Process") -> tuple[str, ...]:
-    """A sentence if an open-loop power is more than the laser can give."""
-    most = process.laser.power[1]
-    if power.max() <= most:
+def _tell_beyond(path: "ScanPath", asked: float, most: float) -> tuple[str, ...]:
+    """A sentence if a file commands more than the laser can give."""
+    if asked <= most:
         return ()
-    return (f"powers up to {power.max():g} W are simulated, although the process's laser gives {most:g} W",)
+    return (
+        f"{path.name} commands up to {asked:g} W, which is simulated although the process's laser gives at "
+        f"most {most:g} W; if S is not in W, give --s-max",
+    )
