@@ -99,10 +99,8 @@ def draw(dark: Episode, lit: Episode, on: NDArray[np.bool_]) -> Figure:
     axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     t = 1e3 * np.append(0.0, dark.t)
     for panel in (axes, below):
-        panel.fill_between(
-            t[1:], 0, 1, where=(~on).tolist(), step="pre", transform=panel.get_xaxis_transform(),
-            color=FAINT, alpha=0.25, linewidth=0, label="jump",
-        )  # fmt: skip
+        whole = {"transform": panel.get_xaxis_transform(), "linewidth": 0}
+        panel.stairs((~on).astype(float), t, fill=True, color=FAINT, alpha=0.25, label="jump", **whole)
     axes.plot(t[1:], lit.t_peak, color=HOT, linewidth=1.1, label="laser left on in jumps")
     axes.plot(t[1:], dark.t_peak, color=COLD, linewidth=1.3, label="laser off in jumps, as the file says")
     axes.set_ylabel("Tₘₐₓ, K")
