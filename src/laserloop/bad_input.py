@@ -1,4 +1,4 @@
-"""The one exception that speaks to people: an input broke a rule; and a short account of what was received."""
+"""The one exception that speaks to people: an input broke a rule; and a short account of what it got."""
 
 
 class BadInput(ValueError):
