@@ -19,6 +19,7 @@ from laserloop.control.question import Question, Solution
 
 FloatArray = NDArray[np.float64]
 
+MOST_QPS = 12  # rounds
 AGREED = 1e-3  # K, prediction against line
 SUFFICIENT = 0.1  # share of the fall of φ on the line that a step must keep
 FLAT = 1e-6  # fall of φ, relative, that is not worth another step
@@ -33,7 +34,7 @@ class SqpSolver:
         self,
         problem: MpcProblem,
         *,
-        max_iterations: int = 12,
+        max_iterations: int = MOST_QPS,
         agreed: float = AGREED,  # K; the plan keeps as far from both ends of the window
         halvings: int = 8,  # of a step; 0: every step is taken as it is
     ) -> None:
