@@ -60,14 +60,30 @@ class SqpSolver:
             status = Status.NO_PREDICTION
             plan = question.settle(np.full(len(plan), self.problem.power[0]), self.problem.power)
             predicted = np.full(len(plan), np.nan)
-        elif status is Status.SOLVED and predicted[question.free].max(initial=0.0) > self.problem.ceiling:
-            status = Status.INFEASIBLE
+        elif self._exceeds(question, predicted):
+            plan, predicted, status = self._cool(question, plan, predicted, status)
         return Solution(
             plan=plan,
             predicted=predicted,
             status=status,
             iterations=rounds,
             solve_s=perf_counter() - began,
+        )
+
+    def _exceeds(self, question: Question, predicted: FloatArray) -> bool:
+        """Whether a tick that counts lies above the ceiling; NaN does."""
+        return not (predicted[question.free] <= self.problem.ceiling).all()
+
+    def _cool(
+        self, question: Question, plan: FloatArray, predicted: FloatArray, status: Status
+    ) -> tuple[FloatArray, FloatArray, Status]:
+        """A plan that is too hot: the QP's own if it was agreed on, the coolest where that is too hot too."""
+        if status is Status.SOLVED:
+            return plan, predicted, Status.INFEASIBLE
+        coolest = question.settle(np.full(len(plan), self.problem.power[0]), self.problem.power)
+        cold = question.forecast.predict(coolest)
+        return (
+            (coolest, cold, Status.INFEASIBLE) if self._exceeds(question, cold) else (plan, predicted, status)
         )
 
     def _search(self, question: Question) -> tuple[FloatArray, FloatArray, Status, int]:

@@ -66,7 +66,8 @@ def mark_settled(record: Record) -> BoolArray:
     series = record["series"]
     if "settled" in series:
         return np.array(series["settled"], dtype=np.bool_)
-    return np.arange(len(series["t_s"])) >= record["settled_from"]
+    first: int = record["settled_from"]
+    return np.arange(len(series["t_s"])) >= first
 
 
 def tell_settling(records: Sequence[Record]) -> str:
