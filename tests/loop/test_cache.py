@@ -8,7 +8,8 @@ import pytest
 
 import laserloop
 from laserloop.bad_input import BadInput
-from laserloop.loop.cache import RESULT_FILE, has_case, hash_code, hash_source, name_case, solve_case
+from laserloop.loop.cache import RESULT_FILE, has_case, name_case, solve_case
+from laserloop.versions import hash_code, hash_source
 
 
 def test_a_case_on_disk_is_not_computed_again(tmp_path: Path) -> None:

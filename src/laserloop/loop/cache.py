@@ -4,16 +4,13 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import laserloop
 from laserloop.bad_input import BadInput
+from laserloop.versions import hash_code
 
 SETTINGS_FILE, RESULT_FILE = "settings.json", "result.json"
-SHOWING = {"cli", "pages", "report", "viewer"}  # rooms that only show results
-SOURCES = (".py", ".c", ".h", ".json", ".yaml", ".csv")  # code, and the numbers it ships with
 
 
 def solve_case(
@@ -44,23 +41,6 @@ def name_case(settings: Mapping[str, Any]) -> str:
     """The first 16 hex digits of the hash of the settings, whatever their order, and of the code."""
     text = json.dumps({**settings, "code": hash_code()}, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-@cache
-def hash_code() -> str:
-    """The first 16 hex digits of the hash of the installed package, but for the rooms that only show."""
-    return hash_source(Path(laserloop.__file__).parent)
-
-
-def hash_source(root: Path) -> str:
-    """The same of a package's folder."""
-    digest = hashlib.sha256()
-    for file in sorted(root.rglob("*")):
-        place = file.relative_to(root)
-        if file.suffix in SOURCES and not SHOWING.intersection(place.parts[:-1]):
-            digest.update(f"{place.as_posix()} {file.stat().st_size}\n".encode())
-            digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def hash_file(file: str | Path) -> str:
