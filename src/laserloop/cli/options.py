@@ -75,10 +75,11 @@ def take_numbers(metavar: str, rule: str, text: str, accept: Any, *, default: st
 def take_entry(key: str, *, example: str = "") -> Parameter:
     """An option that overrides a key of the process."""
     entry: Entry = find_entry(key)
+    text = f"{entry.text} In {entry.unit}." if entry.unit not in ("", "ticks") else entry.text
     if not entry.names:
         low = int(entry.low) if entry.whole else entry.low
         high = int(entry.high) if entry.whole else entry.high
-        return take_number(low, high, entry.unit, entry.text, default=OF_PROCESS)
+        return take_number(low, high, entry.unit, text, default=OF_PROCESS)
 
     def accept(numbers: Iterable[float]) -> bool:
         given = list(numbers)
@@ -86,7 +87,7 @@ def take_entry(key: str, *, example: str = "") -> Parameter:
         return inside and (not entry.rising or given == sorted(set(given)))
 
     rule = f"{entry.rule}, such as {example}"
-    return take_numbers(",".join(entry.names).upper(), rule, entry.text, accept, default=OF_PROCESS)
+    return take_numbers(",".join(entry.names).upper(), rule, text, accept, default=OF_PROCESS)
 
 
 def take_file(text: str, *, metavar: str = "FILE") -> Parameter:
@@ -148,7 +149,8 @@ class LoopOptions:
 
     window_k: Annotated[tuple[float, float] | None, take_entry("window_k", example="760,800")] = None
     power_max_w: Annotated[
-        float | None, take_number(1e-3, 1e4, "W", "The most that the laser can give.", default=OF_PROCESS)
+        float | None,
+        take_number(1e-3, 1e4, "W", "The most in W that the laser can give.", default=OF_PROCESS),
     ] = None
     noise_k: Annotated[float | None, take_entry("noise_k")] = None
     delay_ticks: Annotated[int | None, Parameter(name="--delay"), take_entry("delay_ticks")] = None
@@ -185,7 +187,7 @@ class PathOptions:
             1e-3,
             1e6,
             "mm/s",
-            "Scan speed with the laser on; slower is hotter.",
+            "Scan speed in mm/s with the laser on; slower is hotter.",
             default="as the file says, else the process",
         ),
     ] = None
@@ -198,7 +200,7 @@ class PathOptions:
         take_numbers(
             "X,Y",
             "two lengths in mm, such as -50,-50",
-            "Added to a file's coordinates, whose origin is the plate's centre here.",
+            "Added in mm to a file's coordinates, whose origin is the plate's centre here.",
             lambda numbers: all(abs(number) <= 1e4 for number in numbers),
             default="0,0",
         ),
@@ -209,7 +211,9 @@ class PathOptions:
     ] = False
     jump_mm_s: Annotated[
         float | None,
-        take_number(1e-3, 1e6, "mm/s", "Speed of laser-off moves where a file gives none.", default="1000"),
+        take_number(
+            1e-3, 1e6, "mm/s", "Speed in mm/s of laser-off moves where a file gives none.", default="1000"
+        ),
     ] = None
     s_max: Annotated[
         float | None,
@@ -223,8 +227,9 @@ class PathOptions:
         from laserloop.paths import find_path, names_file
 
         on_file = names_file(text)
-        speed = self.speed_mm_s / 1e3 if self.speed_mm_s is not None else None if on_file else process.speed
         options: dict[str, Any] = {"layer": self.layer, "centre": self.centre}
+        if self.speed_mm_s is not None:
+            options["speed"] = self.speed_mm_s / 1e3
         if self.offset_mm is not None:
             options["offset"] = (self.offset_mm[0] / 1e3, self.offset_mm[1] / 1e3)
         if self.jump_mm_s is not None:
@@ -234,7 +239,7 @@ class PathOptions:
         path = find_path(
             text,
             ticks=self.ticks if on_file or self.ticks is not None else ticks,
-            speed=speed,
+            default_speed=process.speed,
             tick=process.tick,
             plate=process.plate[:2],
             **options,
@@ -297,21 +302,32 @@ class PowerOptions:
         if self.excitation is None and self.seed is not None:
             raise BadInput("--seed belongs to --excitation, but came without it; add --excitation persistent")
 
-    def draw(self, path: "ScanPath", process: "Process") -> "NDArray[np.float64]":
-        """Power for each tick of a path, W."""
+    def draw(self, path: "ScanPath", process: "Process") -> "tuple[NDArray[np.float64], tuple[str, ...]]":
+        """Power for each tick of a path, W, and what to know about it; sentences without their full stop."""
         import numpy as np
 
         from laserloop.data.excitation import draw_power
 
         if self.excitation is not None:
             rng = np.random.default_rng(self.seed or 0)
-            return draw_power(self.excitation, len(path), rng, power_max=process.laser.power[1])
+            return draw_power(self.excitation, len(path), rng, power_max=process.laser.power[1]), ()
         if self.power_w == FROM_FILE:
             if path.power is None:
                 raise BadInput(
                     f"--power-w file needs a file that commands powers, but {path.name} does not; give watts"
                 )
-            return path.power
-        if path.power is not None and self.power_w is None:
-            tell_notes([f"{path.name} commands its own powers, which are not used; try --power-w file"])
-        return np.full(len(path), DEFAULT_POWER_W if self.power_w is None else float(self.power_w))
+            return path.power, _tell_beyond(path, path.power.max(), process.laser.power[1])
+        unused = path.power is not None and self.power_w is None
+        notes = (f"{path.name} commands its own powers, which are not used; try --power-w file",)
+        power = DEFAULT_POWER_W if self.power_w is None else float(self.power_w)
+        return np.full(len(path), power), notes if unused else ()
+
+
+def _tell_beyond(path: "ScanPath", asked: float, most: float) -> tuple[str, ...]:
+    """A sentence if a file commands more than the laser can give."""
+    if asked <= most:
+        return ()
+    return (
+        f"{path.name} commands up to {asked:g} W, which is simulated although the process's laser gives at "
+        f"most {most:g} W; if S is not in W, give --s-max",
+    )

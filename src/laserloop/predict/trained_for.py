@@ -15,6 +15,8 @@ PIXEL_RANGE = 0.5  # of the beam's σ; a wider pixel averages the peak away: 60 
 AREA_SLACK = 5e-5  # m
 POWER_SLACK = 1.01
 SAME = ("material", "plate_mm", "ambient_k", "beam.sigma_um", "beam.absorptivity", "laser.lag_us", "tick_us")
+READINGS = {"node": "hottest node", "peak": "peak between the nodes"}
+OWN_READING = {"paper": "node", "graded": "peak"}  # of T_max, by plant
 Box = tuple[float, float, float, float]
 
 
@@ -67,21 +69,29 @@ class TrainedFor:
     def find_misfits(self, process: Process, plant: str, path: ScanPath) -> list[str]:
         """What of a process, a plant and a path this was not made for; clauses without their full stop."""
         found = [f"it was trained on the {self.plant} plant, not on {plant}"] if plant != self.plant else []
-        return found + self.judge_process(process) + self._judge_path(path)
+        return found + self.judge_process(process, plant) + self._judge_path(path)
 
-    def judge_process(self, process: Process) -> list[str]:
+    def judge_process(self, process: Process, plant: str | None = None) -> list[str]:
         """What of a process this was not made for, wherever the beam goes; clauses."""
         found = [
             f"{key} is another than in its training"
             for key in self.process.differences(process)
             if key in SAME
         ]
-        found += self._judge_window(process)
-        pixel, usual = process.camera.pixel, self.process.camera.pixel
-        if pixel != usual and (pixel or 0.0) > PIXEL_RANGE * process.beam.sigma:
+        return found + self._judge_window(process) + self._judge_camera(process, plant or self.plant)
+
+    def _judge_camera(self, process: Process, plant: str) -> list[str]:
+        found, own = [], OWN_READING.get(plant, self.reading)
+        if self.reading != own:
             found.append(
-                f"it was trained on temperatures at points, but a pixel of {1e6 * (pixel or 0.0):g} µm reads "
-                f"the mean over more than {PIXEL_RANGE:g} σ of the beam"
+                f"its T_max is the {READINGS[self.reading]}, but on the {plant} plant it is the "
+                f"{READINGS[own]}"
+            )
+        pixel = process.camera.pixel or 0.0
+        if pixel > PIXEL_RANGE * process.beam.sigma:
+            found.append(
+                f"it was trained on temperatures at points, but a pixel of {1e6 * pixel:g} µm reads the mean "
+                f"over more than {PIXEL_RANGE:g} σ of the beam"
             )
         return found
 
