@@ -23,7 +23,7 @@ from laserloop.loop.own_file import names_own
 from laserloop.loop.run import Run, run_closed_loop
 from laserloop.loop.scores import score, series_of
 from laserloop.loop.tuning import tune_for
-from laserloop.paths import ScanPath, find_path, names_file
+from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, Plant, make_plant
 from laserloop.predict.networks import Model, find_model
 from laserloop.predict.trained_for import SPEED_RANGE, TrainedFor
