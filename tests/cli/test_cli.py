@@ -203,7 +203,7 @@ def test_the_demo_compares_three_controllers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("laserloop.cli.control_verbs.DEFAULT_TICKS", 60)  # past the first sharp turn
+    monkeypatch.setattr(sys.modules["laserloop.cli.demo"], "DEMO_TICKS", 60)  # past the first sharp turn
     monkeypatch.setenv("COLUMNS", "60")  # of a pipe, where a table stays whole
     assert main(["demo", "--out", "out/demo", "--json", "demo.json"]) == 0
     out = capsys.readouterr().out
