@@ -231,6 +231,12 @@ def test_a_delay_beyond_the_plan_is_refused() -> None:
         prepare(vary(delay_ticks=5), Hooks())
 
 
+@pytest.mark.parametrize(("plant", "own"), [("paper", "node"), ("graded", "peak")])
+def test_the_oracle_foretells_the_plants_own_reading(plant: str, own: str) -> None:
+    run = run_case(LoopCase(path="diagonal", controller="oracle", plant=plant, ticks=4))
+    assert run.predicted == pytest.approx(getattr(run, f"t_{own}"), abs=1e-6)
+
+
 def test_a_record_names_its_process_whole_its_version_and_every_note() -> None:
     process = Process().change(material="ti64", pixel_um=40.0)
     found = record_case(replace(PLANNED, process=process, force=True))
