@@ -13,7 +13,7 @@ from laserloop.papers.halilovic.study.loop_tables import (
     list_table_2,
     list_table_3,
 )
-from laserloop.papers.halilovic.study.published_loops import TABLE_2, TABLE_3
+from laserloop.papers.halilovic.study.published import TABLE_2, TABLE_3
 from laserloop.paths import find_path
 from laserloop.plant import make_plant
 from laserloop.predict.networks import find_model
