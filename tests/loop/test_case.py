@@ -14,7 +14,7 @@ from laserloop.control.action import Action, Controller
 from laserloop.loop.case import Hooks, LoopCase, keep_case, prepare, record_case, run_case
 from laserloop.loop.controllers import choose_camera
 from laserloop.papers.halilovic.study.loop_tables import list_table_2, list_table_3
-from laserloop.papers.halilovic.study.published_loops import TABLE_2, TABLE_3
+from laserloop.papers.halilovic.study.published import TABLE_2, TABLE_3
 from laserloop.paths import find_path
 from laserloop.paths.preview import Preview
 from laserloop.plant import Image, make_plant
