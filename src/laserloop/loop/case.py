@@ -14,6 +14,7 @@ import numpy as np
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
 from laserloop.control.gains import Gains, find_gains
+from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem
 from laserloop.loop.cache import hash_file, solve_case
 from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, choose_camera, make_controller
@@ -23,7 +24,8 @@ from laserloop.loop.own_file import names_own
 from laserloop.loop.run import Run, run_closed_loop
 from laserloop.loop.scores import score, series_of
 from laserloop.loop.tuning import tune_for
-from laserloop.paths import ScanPath, find_path
+from laserloop.native import RealtimeSolver
+from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import Camera, Plant, make_plant
 from laserloop.predict.networks import Model, find_model
 from laserloop.predict.trained_for import SPEED_RANGE, Misfit
@@ -160,6 +162,7 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         options={"graph": case.graph, "compensate": case.compensate},
         process=case.process,
     )
+    told = _tell_solver(controller)
     if case.solve_s or case.apply > 1:
         charge = draw_charges(case.solve_s)
         controller = DeadlineController(controller, charge=charge, policy=case.policy, every=case.apply)
@@ -171,7 +174,7 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         disturb=hooks.disturb,
         progress=hooks.progress,
     )
-    return replace(run, notes=(*run.notes, *ready.notes, *_tell_range(plant, run)))
+    return replace(run, notes=(*run.notes, *ready.notes, *told, *_tell_range(plant, run)))
 
 
 def find_scan(case: LoopCase) -> ScanPath:
@@ -278,6 +281,12 @@ def _tell_margin(model: Model | None, case: LoopCase) -> tuple[str, ...]:
         f"the margin of {model.margin:.1f} K was calibrated on exact images of every tick, so it does not "
         "cover this camera's noise, delay, rate and exposure",
     )
+
+
+def _tell_solver(controller: Controller) -> tuple[str, ...]:
+    """A note if the solver is not the one that was meant."""
+    solver = controller.solver if isinstance(controller, MpcController) else None
+    return solver.notes if isinstance(solver, RealtimeSolver) else ()
 
 
 def _tell_range(plant: Plant, run: Run) -> tuple[str, ...]:

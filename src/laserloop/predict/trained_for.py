@@ -75,13 +75,19 @@ class TrainedFor:
 
     def find_misfits(self, process: Process, plant: str, path: ScanPath) -> list[Misfit]:
         """What of a process, a plant and a path this was not made for."""
-        changed = [key for key in self.process.differences(process) if key in SAME]
         return [
             *([Misfit(f"it was trained on the {self.plant} plant, not on {plant}")] * (plant != self.plant)),
+            *self.judge_process(process, plant),
+            *self._judge_path(path),
+        ]
+
+    def judge_process(self, process: Process, plant: str | None = None) -> list[Misfit]:
+        """What of a process this was not made for, wherever the beam goes."""
+        changed = [key for key in self.process.differences(process) if key in SAME]
+        return [
             *(Misfit(f"{key} is another than in its training") for key in changed),
             *self._judge_window(process),
-            *self._judge_path(path),
-            *self._judge_camera(process, plant),
+            *self._judge_camera(process, plant or self.plant),
         ]
 
     def _judge_window(self, process: Process) -> Iterator[Misfit]:
