@@ -55,7 +55,7 @@ def export(
     if misfits and not force:
         raise BadInput(
             f"a model must be made for what it is exported for, but of {model} this is not true: "
-            f"{'; '.join(misfits)}. Train one that fits, or insist with --force"
+            f"{'; '.join(misfit.why for misfit in misfits)}. Train one that fits, or insist with --force"
         )
     with writing("--out"):
         files = export_c(found, problem, out, dtype=dtype, name=model)

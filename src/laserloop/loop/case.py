@@ -28,7 +28,7 @@ from laserloop.native import RealtimeSolver
 from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import Camera, Plant, make_plant
 from laserloop.predict.networks import Model, find_model
-from laserloop.predict.trained_for import SPEED_RANGE, TrainedFor
+from laserloop.predict.trained_for import SPEED_RANGE, Misfit
 from laserloop.process import Process, find_process, shipped_processes
 
 Progress = Callable[[int, int], None]
@@ -123,9 +123,9 @@ def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
     misfits = find_misfits(model, chosen, path)
     notes: tuple[str, ...] = ()
     if misfits and case.force:
-        notes = (f"{chosen.model} was not made for this: {'; '.join(misfits)}",)
+        notes = (f"{chosen.model} was not made for this: {_list(misfits)}",)
     elif misfits and case.controller is None and case.model is None:
-        notes = (f"{chosen.model} was not made for this ({'; '.join(misfits)}), so pi is used",)
+        notes = (f"{chosen.model} was not made for this ({_list(misfits)}), so pi is used",)
         chosen, model = replace(chosen, controller="pi", model=None), None
     elif misfits:
         raise _refuse(chosen, misfits)
@@ -203,8 +203,8 @@ def make_problem(
     return problem if model is None else replace(problem, horizon=model.architecture.horizon)
 
 
-def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[str]:
-    """What speaks against a model here; clauses."""
+def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[Misfit]:
+    """What speaks against a model here."""
     if model is None:
         return []
     delay, horizon = case.process.camera.delay, model.architecture.horizon
@@ -213,7 +213,7 @@ def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[st
             f"a plan must outlast the delay, but the model plans {horizon} ticks and the image comes after "
             f"{delay}: take a shorter --delay or a model of a longer horizon"
         )
-    made_for: TrainedFor | None = model.trained_for
+    made_for = model.trained_for
     return [] if made_for is None else made_for.find_misfits(case.process, case.plant, path)
 
 
@@ -248,14 +248,21 @@ def _find_gains(ready: Prepared, hooks: Hooks) -> Gains | None:
     return found
 
 
-def _refuse(case: LoopCase, misfits: list[str]) -> BadInput:
-    """The sentence for a model that does not fit, with the commands that would make one."""
-    return BadInput(
-        f"a model must be made for what it is used on, but {case.model} was not: {'; '.join(misfits)}; make "
-        f"one that fits (laserloop ensemble corner --plant {case.plant} --process {_name_process(case)} "
-        "--out DATA && laserloop train ms-deeponet --data DATA --out MODEL), take --controller pi, or insist "
-        "with --force"
+def _refuse(case: LoopCase, misfits: list[Misfit]) -> BadInput:
+    """The sentence for a model that does not fit, with the commands that would help."""
+    train = (
+        f"make one that fits (laserloop ensemble corner --plant {case.plant} --process {_name_process(case)} "
+        "--out DATA && laserloop train ms-deeponet --data DATA --out MODEL)"
     )
+    cures = ", ".join(dict.fromkeys(misfit.cure or train for misfit in misfits))
+    return BadInput(
+        f"a model must be made for what it is used on, but {case.model} was not: {_list(misfits)}; {cures}, "
+        "take --controller pi, or insist with --force"
+    )
+
+
+def _list(misfits: list[Misfit]) -> str:
+    return "; ".join(misfit.why for misfit in misfits)
 
 
 def _name_process(case: LoopCase) -> str:

@@ -62,9 +62,7 @@ def draw_vectors(
     )
 
 
-def draw_question(
-    model: Model, problem: MpcProblem, rng: np.random.Generator, folder: Folder
-) -> Question:
+def draw_question(model: Model, problem: MpcProblem, rng: np.random.Generator, folder: Folder) -> Question:
     """A question about as far from the training data's mean as that data is."""
     horizon, scalers = problem.horizon, model.scalers
     moving = np.arange(ROW * horizon) % ROW > 0
