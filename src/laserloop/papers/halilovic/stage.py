@@ -7,7 +7,7 @@ from typing import Any
 from laserloop.papers.halilovic.folder import Folder
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Task:
     """Work for one worker: a function of plain arguments that leaves its result on disk."""
 

@@ -24,9 +24,9 @@ def list_tasks(folder: Folder) -> list[Task]:
     """One training each; one that was begun goes on."""
     return [
         Task(
-            function=train_one,
-            arguments=(recipe, folder.ensembles, folder.models),
-            done=(folder.models / recipe.name / MODEL_FILE).exists(),
+            train_one,
+            (recipe, folder.ensembles, folder.models),
+            (folder.models / recipe.name / MODEL_FILE).exists(),
         )
         for recipe in folder.size.recipes()
     ]
