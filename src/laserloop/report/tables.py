@@ -36,24 +36,6 @@ def tabulate_episode(episode: Episode) -> Table:
     return table
 
 
-def tabulate_plants(episodes: Sequence[Episode]) -> Table:
-    """Several plants side by side."""
-    table = Table(box=SIMPLE_HEAD)
-    table.add_column("plant")
-    for heading in ("T_max, K", f"ticks above {WINDOW[1]:g} K", f"ticks below {WINDOW[0]:g} K", "ms/step"):
-        table.add_column(heading, justify="right")
-    for episode in episodes:
-        s = episode.summarise()
-        table.add_row(
-            episode.plant,
-            f"{s.lowest:.0f}–{s.highest:.0f}",
-            f"{s.above} of {s.ticks}",
-            f"{s.below} of {s.ticks}",
-            f"{episode.ms_per_step:.2f}",
-        )
-    return table
-
-
 def tabulate_verdicts(claims: Sequence[Mapping[str, Any]], note: str) -> Table:
     """The paper's claims, and what became of each."""
     table = Table(box=SIMPLE_HEAD, caption=Text(note) if note else None, caption_justify="left")
