@@ -17,11 +17,12 @@ from cyclopts import App
 
 from laserloop.bench.threads import NAMES
 from laserloop.cli import app, main
-from laserloop.control.export.compiler import NoCompiler, find_compiler
 from laserloop.data import episode
+from laserloop.native.build import NoCompiler, find_compiler
+from laserloop.process import Process
 from laserloop.versions import find_versions
 
-LISTS = ("t_s", "x_mm", "y_mm", "power_w", "t_max_k", "t_peak_k")
+LISTS = ("t_s", "x_mm", "y_mm", "lit", "power_w", "t_max_k", "t_peak_k")
 Capture = pytest.CaptureFixture[str]
 
 
@@ -45,6 +46,9 @@ def test_json_holds_the_promised_lists(plant: str, capsys: Capture) -> None:
     assert set(data["power_w"]) == {14.0}
     assert 700 < data["t_max_k"][-1] <= data["t_peak_k"][-1] < 950
     assert data["ms_per_step"] > 0
+    assert all(data["lit"])
+    assert Process.from_json(data["process"]) == Process()
+    assert (data["version"], data["notes"]) == (version("laserloop"), [])
 
 
 def test_options_reach_the_plant(capsys: Capture) -> None:

@@ -134,7 +134,8 @@ def test_dark_ticks_get_no_power_and_do_not_count(episode: Episode, path: ScanPa
     dark = simulate(make_plant("paper", path), replace(path, lit=lit), np.full(TICKS, 14.0))
     assert np.flatnonzero(dark.power == 0).tolist() == [11]
     assert dark.t_max[:11] == pytest.approx(episode.t_max[:11], abs=0)
-    assert dark.t_max[11] < episode.t_max[11] - 100
+    assert (dark.t_max[11:] < episode.t_max[11:] - 10).all()
+    assert dark.books["absorbed"] == pytest.approx(episode.books["absorbed"] - 14.0 * path.tick)
     assert np.flatnonzero(dark.settled).tolist() == [10]
     assert dark.summarise().ticks == 1
 
@@ -142,6 +143,13 @@ def test_dark_ticks_get_no_power_and_do_not_count(episode: Episode, path: ScanPa
 def test_the_edges_of_the_window_belong_to_it(episode: Episode) -> None:
     summary = with_temperature(episode, [300.0] * 10 + [760.0, 800.0, 760.0, 800.0]).summarise()
     assert (summary.above, summary.below) == (0, 0)
+
+
+def test_the_window_is_that_of_the_process_unless_another_is_given(episode: Episode) -> None:
+    process = episode.settings.process.change(window_k=[310, 320])
+    other = replace(episode, settings=replace(episode.settings, process=process))
+    assert (other.summarise().above, other.summarise().below) == (4, 0)
+    assert other.summarise((760.0, 800.0)) == episode.summarise()
 
 
 def test_the_graded_plant_is_fine_only_where_the_beam_goes() -> None:

@@ -1,6 +1,11 @@
 """The plant: two configurations behind one interface, checked at the door."""
 
+import os
+import subprocess
+import sys
 import warnings
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +15,7 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.paths import find_path
 from laserloop.plant import Plant, PlantSettings, graded_settings, paper_settings
-from laserloop.process import Beam, find_material
+from laserloop.process import Beam, Laser, find_material
 
 FloatArray = NDArray[np.float64]
 SMALL = (6e-3, 5e-3, 2e-3)  # m
@@ -139,7 +144,7 @@ def test_fast_beams_are_followed_in_substeps() -> None:
 
 
 def test_a_tick_must_take_time() -> None:
-    with pytest.raises(BadInput, match=r"tick_us of a process must be a number from 0.01 .* but is '0.0'"):
+    with pytest.raises(BadInput, match=r"tick_us of a process must be a number from 0.01 .* but is 0.0"):
         paper_settings(tick=0.0)
 
 
@@ -231,3 +236,41 @@ def test_settings_and_surfaces_can_be_hashed_and_compared() -> None:
     assert settings == settings  # noqa: PLR0124
     assert settings != small("paper")
     assert len({settings, settings}) == 1
+
+
+@pytest.mark.parametrize("lag", [0.0, 5e-5])
+@pytest.mark.parametrize("name", ["paper", "graded"])
+def test_a_beam_that_is_off_may_go_anywhere_and_heats_nothing_there(name: str, lag: float) -> None:
+    settings = small(name)
+    settings = replace(settings, process=replace(settings.process, laser=Laser(lag=lag)))
+    here, away = spot(0), np.array([[0.0, 0.3], [0.5, -0.2]])  # m
+    resting, roaming = Plant(settings), Plant(settings)
+    for plant, place in ((resting, here), (roaming, away)):
+        plant.step(10.0, here)
+        for _ in range(3):
+            plant.step(0.0, place)
+    absorbed = [plant.books["absorbed"] for plant in (resting, roaming)]
+    if lag == 0.0:
+        np.testing.assert_allclose(
+            resting.surface().temperature, roaming.surface().temperature, rtol=0, atol=1e-3
+        )
+        assert absorbed[0] == absorbed[1] == pytest.approx(10.0 * 1.25e-4)
+    else:  # what a lagging laser still gives falls beside the plate
+        assert absorbed[1] < 0.9 * absorbed[0]
+    with pytest.raises(BadInput, match="the beam must stay on the plate"):
+        roaming.step(1e-3, away)
+
+
+def test_who_compiles_the_kernels_gets_the_same_bytes_as_who_loads_them(tmp_path: Path) -> None:
+    script = (
+        "import hashlib; from laserloop.plant import make_plant; from laserloop.paths import find_path\n"
+        "path = find_path('diagonal', ticks=3); plant = make_plant('paper', path)\n"
+        "seen = [plant.step(14.0, path.spot(k)).temperature.tobytes() for k in range(3)]\n"
+        "print(hashlib.sha256(b''.join(seen)).hexdigest())"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    compiled, loaded = (
+        subprocess.check_output([sys.executable, "-c", script], env=environment, text=True) for _ in range(2)
+    )
+    assert any(tmp_path.rglob("*.nbi"))
+    assert compiled == loaded

@@ -14,20 +14,22 @@ import numpy as np
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
 from laserloop.control.gains import Gains, find_gains
+from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem
-from laserloop.loop.cache import solve_case
-from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, make_controller
+from laserloop.loop.cache import hash_file, solve_case
+from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, choose_camera, make_controller
 from laserloop.loop.deadline import DeadlineController, draw_charges
 from laserloop.loop.faults import Disturb
 from laserloop.loop.own_file import names_own
 from laserloop.loop.run import Run, run_closed_loop
 from laserloop.loop.scores import score, series_of
 from laserloop.loop.tuning import tune_for
+from laserloop.native import RealtimeSolver
 from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import Camera, Plant, make_plant
 from laserloop.predict.networks import Model, find_model
-from laserloop.predict.trained_for import SPEED_RANGE, TrainedFor
-from laserloop.process import CameraSettings, Process
+from laserloop.predict.trained_for import SPEED_RANGE, Misfit
+from laserloop.process import Process, find_process, shipped_processes
 
 Progress = Callable[[int, int], None]
 
@@ -55,15 +57,23 @@ class LoopCase:
     force: bool = False  # also with a model that was not made for this
 
     def settings(self) -> dict[str, Any]:
-        """What names the case: all of it, the model by what it was trained from."""
+        """What names the case: all of it, the model by what it was trained from, files by their content."""
         named = asdict(replace(self, process=Process()))
         if self.model is not None and not names_own(self.model):
-            named["model"] = find_model(self.model).provenance.get("identity", self.model)
+            model = find_model(self.model)
+            named["model"] = model.provenance.get("identity", self.model)
+            named["delta_k"] = model.margin if self.delta_k is None else self.delta_k
+        files = [
+            name.rpartition(":")[0] for name in (self.controller, self.model) if name and names_own(name)
+        ]
+        files += [self.path] if names_file(self.path) else []
         return {
             "study": "closed loop",
             **named,
             "solve_s": list(self.solve_s),
             "process": self.process.to_json(),
+            "seed": self.process.camera.seed,
+            "files": [hash_file(file) for file in files],
         }
 
 
@@ -106,21 +116,21 @@ def run_case(case: LoopCase, hooks: Hooks | None = None) -> Run:
 
 
 def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
-    """Find path, model and problem; a model that was not made for this is refused, unless forced or chosen here."""
+    """Find path, model and problem; a model not made for this is refused, unless forced or chosen here."""
     path = hooks.path or find_scan(case)
     chosen = choose(case)
     model = None if chosen.model is None or names_own(chosen.model) else find_model(chosen.model)
     misfits = find_misfits(model, chosen, path)
     notes: tuple[str, ...] = ()
     if misfits and case.force:
-        notes = (f"{chosen.model} was not made for this: {'; '.join(misfits)}",)
+        notes = (f"{chosen.model} was not made for this: {_list(misfits)}",)
     elif misfits and case.controller is None and case.model is None:
-        notes = (f"{chosen.model} was not made for this ({'; '.join(misfits)}), so pi is used",)
+        notes = (f"{chosen.model} was not made for this ({_list(misfits)}), so pi is used",)
         chosen, model = replace(chosen, controller="pi", model=None), None
     elif misfits:
         raise _refuse(chosen, misfits)
     problem = make_problem(case.process, model, delta_k=case.delta_k, tracking=case.tracking)
-    return Prepared(chosen, path, model, problem, notes)
+    return Prepared(chosen, path, model, problem, (*notes, *_tell_margin(model, case)))
 
 
 def choose(case: LoopCase) -> LoopCase:
@@ -152,6 +162,7 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         options={"graph": case.graph, "compensate": case.compensate},
         process=case.process,
     )
+    told = _tell_solver(controller)
     if case.solve_s or case.apply > 1:
         charge = draw_charges(case.solve_s)
         controller = DeadlineController(controller, charge=charge, policy=case.policy, every=case.apply)
@@ -163,20 +174,25 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         disturb=hooks.disturb,
         progress=hooks.progress,
     )
-    return replace(run, notes=(*run.notes, *ready.notes, *_tell_range(plant, run)))
+    return replace(run, notes=(*run.notes, *ready.notes, *told, *_tell_range(plant, run)))
 
 
 def find_scan(case: LoopCase) -> ScanPath:
-    """The path of a case; built-in ones go at the speed of the process, files at their own."""
+    """The path of a case; files go at their own speed, where they have one, else at that of the process."""
     process = case.process
-    speed = None if names_file(case.path) else process.speed
-    return find_path(case.path, ticks=case.ticks, speed=speed, tick=process.tick, plate=process.plate[:2])
+    return find_path(
+        case.path,
+        ticks=case.ticks,
+        default_speed=process.speed,
+        tick=process.tick,
+        plate=process.plate[:2],
+    )
 
 
 def make_problem(
     process: Process, model: Model | None, *, delta_k: float | None = None, tracking: float = 0.0
 ) -> MpcProblem:
-    """What is wanted of a process, over the horizon that a model predicts, with its own margin unless given."""
+    """What is wanted of a process, over the horizon of a model, with its own margin unless given."""
     margin = (model.margin if model is not None else None) or 0.0
     problem = MpcProblem(
         window=process.window,
@@ -187,16 +203,8 @@ def make_problem(
     return problem if model is None else replace(problem, horizon=model.architecture.horizon)
 
 
-def choose_camera(plant: Plant, model: Model | None) -> CameraSettings:
-    """The camera of the process, read as a model learned to, or else as the plant defines T_max."""
-    settings, own = plant.settings.process.camera, plant.settings.subgrid
-    if model is None:
-        return replace(settings, subgrid=own, smooth=own)
-    return replace(settings, subgrid=model.reading == "peak", smooth=model.smooth)
-
-
-def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[str]:
-    """What speaks against a model here; clauses."""
+def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[Misfit]:
+    """What speaks against a model here."""
     if model is None:
         return []
     delay, horizon = case.process.camera.delay, model.architecture.horizon
@@ -205,8 +213,9 @@ def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[st
             f"a plan must outlast the delay, but the model plans {horizon} ticks and the image comes after "
             f"{delay}: take a shorter --delay or a model of a longer horizon"
         )
-    made_for: TrainedFor | None = model.trained_for
-    return [] if made_for is None else made_for.find_misfits(case.process, case.plant, path)
+    if model.trained_for is None:
+        return [Misfit("it does not say what it was made for")]
+    return model.trained_for.find_misfits(case.process, case.plant, path)
 
 
 def record(run: Run, problem: MpcProblem, *, model: str | None) -> dict[str, Any]:
@@ -217,6 +226,7 @@ def record(run: Run, problem: MpcProblem, *, model: str | None) -> dict[str, Any
         "delta_k": problem.margin_above,
         "window_k": list(problem.window),
         "process": run.process.to_json(),
+        "seed": run.process.camera.seed,
         "version": version("laserloop"),
         "notes": list(run.notes),
         "series": series_of(run),
@@ -239,19 +249,50 @@ def _find_gains(ready: Prepared, hooks: Hooks) -> Gains | None:
     return found
 
 
-def _refuse(case: LoopCase, misfits: list[str]) -> BadInput:
-    """The sentence for a model that does not fit, with the commands that would make one."""
-    return BadInput(
-        f"a model must be made for what it is used on, but of {case.model} this is not true: "
-        f"{'; '.join(misfits)}. Make one that fits (laserloop ensemble corner --plant {case.plant} --process "
-        "FILE --out DATA, then laserloop train ms-deeponet --data DATA --out MODEL), take --controller pi, "
-        "or insist with --force"
+def _refuse(case: LoopCase, misfits: list[Misfit]) -> BadInput:
+    """The sentence for a model that does not fit, with the commands that would help."""
+    train = (
+        f"make one that fits (laserloop ensemble corner --plant {case.plant} --process {_name_process(case)} "
+        "--out DATA && laserloop train ms-deeponet --data DATA --out MODEL)"
     )
+    cures = ", ".join(dict.fromkeys(misfit.cure or train for misfit in misfits))
+    return BadInput(
+        f"a model must be made for what it is used on, but {case.model} was not: {_list(misfits)}; {cures}, "
+        "take --controller pi, or insist with --force"
+    )
+
+
+def _list(misfits: list[Misfit]) -> str:
+    return "; ".join(misfit.why for misfit in misfits)
+
+
+def _name_process(case: LoopCase) -> str:
+    """The name that `--process` finds this process by, or FILE for one that is not built in."""
+    name = case.process.name
+    return name if name in shipped_processes() and find_process(name) == case.process else "FILE"
+
+
+def _tell_margin(model: Model | None, case: LoopCase) -> tuple[str, ...]:
+    """A note if a margin is taken from a calibration that saw a better camera."""
+    camera = case.process.camera
+    perfect = (camera.noise, camera.delay, camera.every, camera.exposure) == (0.0, 0, 1, 1)
+    if model is None or not model.margin or case.delta_k is not None or perfect:
+        return ()
+    return (
+        f"the margin of {model.margin:.1f} K was calibrated on exact images of every tick, so it does not "
+        "cover this camera's noise, delay, rate and exposure",
+    )
+
+
+def _tell_solver(controller: Controller) -> tuple[str, ...]:
+    """A note if the solver is not the one that was meant."""
+    solver = controller.solver if isinstance(controller, MpcController) else None
+    return solver.notes if isinstance(solver, RealtimeSolver) else ()
 
 
 def _tell_range(plant: Plant, run: Run) -> tuple[str, ...]:
     """A note if the material's range of validity was left."""
     if not len(run):
         return ()
-    complaint = plant.settings.material.outside(plant.settings.ambient, float(run.t_node.max()))
+    complaint = plant.settings.material.outside(plant.settings.ambient, float(run.t_max.max()))
     return () if complaint is None else (complaint,)

@@ -1,4 +1,4 @@
-"""Test vectors: questions in a row and the answers that the numba kernels give to them.
+"""Test vectors: questions in a row and the answers that the solver gives to them on this machine.
 
 A vector is only kept if its answer does not hinge on rounding: float32 and float64 must lead to the same
 one in the same few iterations, and not by stopping at their cap.
@@ -12,7 +12,10 @@ from laserloop.bad_input import BadInput
 from laserloop.control.action import Status
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
+from laserloop.native.build import NoCompiler
+from laserloop.native.engine import CEngine
 from laserloop.predict.networks.architecture import ROW
+from laserloop.predict.networks.folding import SMOOTHING, Folder
 from laserloop.predict.networks.forecast import NetworkForecast
 from laserloop.predict.networks.model import Model
 from laserloop.predict.networks.ms_deeponet import MsDeepONet
@@ -36,16 +39,18 @@ def draw_vectors(
     model: Model, problem: MpcProblem, *, dtype: str = "float32", count: int = COUNT, seed: int = 0
 ) -> list[Vector]:
     """Questions around what the model was trained on, heat-up and overheated plates among them."""
-    from laserloop.control.realtime import RealtimeSolver  # which may itself run on what is exported here
-
     other = {"float32": "float64", "float64": "float32"}[dtype]
-    solvers: list[Solver] = [
-        RealtimeSolver(model, problem, dtype=np.dtype(name), engine="numba") for name in (dtype, other)
-    ]
+    try:
+        solvers: list[Solver] = [CEngine(model, problem, dtype=name) for name in (dtype, other)]
+    except NoCompiler as missing:
+        raise BadInput(
+            f"an export needs a C compiler here to answer its test vectors, but {missing}: install one"
+        ) from None
+    folder = Folder(model, smoothing=SMOOTHING)
     rng = np.random.default_rng(seed)
     kept: list[Vector] = []
     for _ in range(20 * count):
-        question = draw_question(model, problem, rng)
+        question = draw_question(model, problem, rng, folder)
         answer, check = (_answer(solver, question) for solver in solvers)
         if answer.status in CODES and _agree(answer, check):
             kept.append(Vector(question=question, answer=answer))
@@ -57,16 +62,21 @@ def draw_vectors(
     )
 
 
-def draw_question(model: Model, problem: MpcProblem, rng: np.random.Generator) -> Question:
+def draw_question(model: Model, problem: MpcProblem, rng: np.random.Generator, folder: Folder) -> Question:
     """A question about as far from the training data's mean as that data is."""
     horizon, scalers = problem.horizon, model.scalers
-    ways = np.arange(ROW * horizon) % ROW > 0
-    kinematics = scalers.branch.mean[ways] + scalers.branch.std[ways] * rng.normal(0, 0.7, 4 * horizon)
+    moving = np.arange(ROW * horizon) % ROW > 0
+    kinematics = scalers.branch.mean[moving] + scalers.branch.std[moving] * rng.normal(0, 0.7, 4 * horizon)
     seen = scalers.trunk.mean + scalers.trunk.std * rng.normal(0, 0.7, len(scalers.trunk.mean))
     architecture = model.architecture
     assert isinstance(architecture, MsDeepONet)
     state = np.concatenate((np.full(1 + horizon, rng.uniform(300.0, problem.ceiling)), kinematics[:2]))
     state[list(architecture.seen)] = seen
+    if model.trained_for is not None:  # where the deployed controller lets the beam be
+        x_low, x_high, y_low, y_high = model.trained_for.area
+        ways = kinematics.reshape(horizon, 4)
+        ways[:, :2] = np.clip(ways[:, :2], (x_low, y_low), (x_high, y_high))
+        state[-2:] = np.clip(state[-2:], (x_low, y_low), (x_high, y_high))
     temps, location = state[: 1 + horizon], state[1 + horizon :]
     temps[0] = rng.choice([temps[0], rng.uniform(*problem.window), 300.0, problem.ceiling + 60.0])
     low, high = problem.power
@@ -78,6 +88,7 @@ def draw_question(model: Model, problem: MpcProblem, rng: np.random.Generator) -
         previous=float(rng.uniform(low, high)),
         committed=committed,
         model=model,
+        folder=folder,
     )
     start = np.full(horizon, rng.uniform(low, high))
     return Question(forecast=known, start=start, lit=np.ones(horizon, np.bool_))

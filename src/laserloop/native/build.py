@@ -1,10 +1,16 @@
-"""A C compiler of this machine, and libraries built with it once."""
+"""A C compiler of this machine, and libraries built with it once.
 
+A library is written beside its final place and moved there, so that a build that was killed, or one at the
+same time in another process, leaves nothing broken.
+"""
+
+import ctypes
 import hashlib
 import os
 import platform
 import shutil
 import subprocess
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,30 +40,38 @@ def find_compiler() -> str:
 def find_cache() -> Path:
     """Where libraries are kept: $XDG_CACHE_HOME or ~/.cache."""
     root = os.environ.get("XDG_CACHE_HOME")
-    return (Path(root) if root else Path.home() / ".cache") / "laserloop" / "engines"
+    return (Path(root) if root else Path.home() / ".cache") / "laserloop" / "native"
 
 
-def build_library(source: str, *, defines: tuple[str, ...] = ()) -> Path:
-    """The shared library of a source, from the cache if the same one was built on this machine before."""
+def load_library(sources: Mapping[str, str], unit: str, *, defines: tuple[str, ...] = ()) -> ctypes.CDLL:
+    """The library of `unit`, one of the source files, compiled if it is not in the cache or does not load."""
     compiler = find_compiler()
     flags = (*FLAGS, "-fPIC", "-shared", *defines)
-    key = "\n".join((source, *flags, _identify(compiler), _describe_cpu()))
+    texts = [part for name in sorted(sources) for part in (name, sources[name])]
+    key = "\0".join((unit, *texts, *flags, _identify(compiler), _describe_cpu()))
     target = find_cache() / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.so"
     try:
         if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _build(compiler, flags, source, target)
+            _build(compiler, flags, sources, unit, target)
+        try:
+            return ctypes.CDLL(str(target))
+        except OSError:  # cut short by a full disk, or of another machine
+            _build(compiler, flags, sources, unit, target)
+            return ctypes.CDLL(str(target))
     except OSError as error:
-        raise NoCompiler(f"the library could not be kept in {target.parent}: {error}") from error
-    return target
+        raise NoCompiler(f"no library could be kept in and loaded from {target.parent}: {error}") from error
 
 
-def _build(compiler: str, flags: tuple[str, ...], source: str, target: Path) -> None:
-    """Compile beside the target and move there: two processes may build at the same time."""
+def _build(
+    compiler: str, flags: tuple[str, ...], sources: Mapping[str, str], unit: str, target: Path
+) -> None:
+    """Compile in a folder beside the target and move the library there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=target.parent) as folder:
-        text, built = Path(folder) / "engine.c", Path(folder) / "engine.so"
-        text.write_text(source, encoding="utf-8")
-        command = [compiler, *flags, "-o", str(built), str(text), "-lm"]
+        for name, text in sources.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        built = Path(folder) / "library.so"
+        command = [compiler, *flags, "-o", str(built), str(Path(folder) / unit), "-lm"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
         except subprocess.TimeoutExpired as error:

@@ -1,26 +1,21 @@
 """Many questions at once: the same answers as one by one, whoever works them out."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.control.batch import solve_batch
-from laserloop.control.export.vectors import draw_question
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
-from laserloop.control.realtime import RealtimeSolver
-from laserloop.predict.networks import Model, find_model
+from laserloop.native.batch import solve_batch
+from laserloop.native.realtime import RealtimeSolver
+from laserloop.predict.networks import Model
 
 
 @pytest.fixture(scope="module")
-def model() -> Model:
-    return find_model("paper-corner")
-
-
-@pytest.fixture(scope="module")
-def questions(model: Model) -> list[Question]:
-    rng = np.random.default_rng(8)
-    return [draw_question(model, MpcProblem(), rng) for _ in range(30)]
+def questions(model: Model, pose: Callable[..., list[Question]]) -> list[Question]:
+    return pose(model, MpcProblem(), 30)
 
 
 def one_by_one(model: Model, questions: list[Question]) -> list[Solution]:
@@ -63,7 +58,7 @@ def test_impossible_numbers_of_workers_are_refused(workers: int, model: Model) -
         solve_batch(model, MpcProblem(), [], workers=workers)
 
 
-def test_a_model_of_another_horizon_is_refused_before_any_process_starts(
+def test_a_model_of_another_horizon_is_refused_before_any_thread_starts(
     model: Model, questions: list[Question]
 ) -> None:
     with pytest.raises(BadInput, match="horizon"):

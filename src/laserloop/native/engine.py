@@ -1,6 +1,7 @@
-"""The exported C inside this process: one call per tick on buffers that are set up once."""
+"""The compiled C inside this process: one call per tick on buffers that are set up once."""
 
 import ctypes
+from collections.abc import Mapping
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -9,21 +10,27 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from laserloop.control.action import Status
-from laserloop.control.export.compiler import NoCompiler, build_library
-from laserloop.control.export.source import (
+from laserloop.control.problem import MpcProblem
+from laserloop.control.question import Question, Solution
+from laserloop.native.build import NoCompiler, load_library
+from laserloop.native.network import MATRICES, PackedNetwork, pack_network
+from laserloop.native.render import (
+    CONFIG,
     ITERATIONS,
+    UNIT,
     find_blocks,
     find_dtype,
     problem_numbers,
-    render_source,
+    read_source,
+    render_sizes,
 )
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution
-from laserloop.control.realtime_network import MATRICES, PackedNetwork, pack_network
 from laserloop.predict.networks.model import Model
+
+FloatArray = NDArray[np.float64]
 
 STATUSES = (Status.SOLVED, Status.STOPPED, Status.INFEASIBLE, Status.NO_PREDICTION)
 ALIGNMENT = 64  # bytes, a cache line
+DOORS = ("sizes", "prepare", "reset", "solve", "linearise", "minimise")
 
 
 class CEngine:
@@ -37,30 +44,35 @@ class CEngine:
         problem: MpcProblem,
         *,
         max_iterations: int = ITERATIONS,
-        dtype: DTypeLike = np.float32,
-        source: str | None = None,  # instead of what is exported: the same with clocks or counters in it
+        dtype: DTypeLike = np.float32,  # of the network; the QP is always double
+        sources: Mapping[str, str] | None = None,  # instead of the package's: with clocks or counters in them
     ) -> None:
         """Raises NoCompiler where the library can be neither found nor built."""
         net = pack_network(model, problem, find_dtype(dtype))
-        library = _load(source or render_source(net))
-        horizon = net.horizon
-        sizes = (ctypes.c_size_t * 3)()
+        library = _load(sources or list_sources(net))
+        n = self._horizon = net.horizon
+        sizes = (ctypes.c_size_t * 4)()
         library.laserloop_sizes(sizes)
         network, wants = _lay_network(net), _lay_problem(problem, max_iterations)
         if [network.nbytes, wants.nbytes] != list(sizes)[:2]:
             raise NoCompiler(f"the library lays its numbers out in {list(sizes)} bytes, not as expected")
+        self.library, self.kinks = library, int(sizes[3])
         self._work = _aligned(sizes[2])
-        self._in, self._out = np.zeros(4 * horizon + horizon + 5 + horizon), np.zeros(2 * horizon + 2)
-        self._ways, self._heat, rest = np.split(self._in, (4 * horizon, 5 * horizon + 1))
-        self._ways = self._ways.reshape(horizon, 4)
-        self._place, self._rest, self._start = rest[:2], rest[2:4], rest[4:]
-        self.library = library
+        self._in, self._out = np.zeros(8 * n + 6), np.zeros(2 * n + 2)
+        parts = np.split(self._in, np.cumsum([4 * n, n + 1, 2, 1, n, 1, n]))
+        self._ways, self._heat, self._place, self._previous, self._start, self._first, self._lit = parts[:7]
+        self._resumes = parts[7]
+        self._ways = self._ways.reshape(n, 4)
         self._kept = network, wants  # C has only their addresses
-        buffers = network, wants, self._work, self._in, self._out
-        self._solve = partial(library.laserloop_solve, *(ctypes.c_void_p(b.ctypes.data) for b in buffers))
-        self._reset = partial(library.laserloop_reset, ctypes.c_void_p(self._work.ctypes.data))
-        library.laserloop_prepare(ctypes.c_void_p(wants.ctypes.data))
-        self._horizon = horizon
+        self._wants, self._workspace = address(wants), address(self._work)
+        self._network = address(network)
+        self._solve = partial(
+            library.laserloop_solve,
+            *(self._network, self._wants, self._workspace),
+            *(address(self._in), address(self._out)),
+        )
+        self._reset = partial(library.laserloop_reset, self._workspace)
+        library.laserloop_prepare(self._wants)
         self.reset()
 
     def reset(self) -> None:
@@ -88,26 +100,50 @@ class CEngine:
         self._heat[...] = known.temps
         self._place[...] = known.location
         self._start[...] = question.start
-        count = len(question.committed)
+        count = min(len(question.committed), self._horizon)
         if count:
-            count = min(count, self._horizon)
             self._start[:count] = question.committed[:count]
-        self._rest[0] = question.previous
-        self._rest[1] = count
+        self._previous[0] = question.previous
+        self._first[0] = count
+        self._lit[...] = question.lit
+        self._resumes[0] = question.resumes
 
     def answer(self) -> None:
         """The question taken, in C alone: what a machine without Python has to wait for."""
         self._solve()
 
+    def linearise(self, question: Question, plan: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """T̂ (N,), K, of a plan in units of P_max, and its slopes (N, N), K."""
+        n = self._horizon
+        out, at = np.zeros(n + n * n), np.ascontiguousarray(plan, np.float64)
+        self.take(question)
+        self.library.laserloop_linearise(
+            self._network, self._workspace, address(self._in), address(at), address(out)
+        )
+        return out[:n], out[n:].reshape(n, n)
 
-def _load(source: str) -> Any:
-    """The library of a source."""
-    try:
-        library = ctypes.CDLL(str(build_library(source, defines=("-DLASERLOOP_ENGINE",))))
-    except OSError as error:
-        raise NoCompiler(f"the library does not load: {error}") from error
-    for name in ("laserloop_sizes", "laserloop_prepare", "laserloop_reset", "laserloop_solve"):
-        getattr(library, name).restype = None
+    def minimise(self, asked: FloatArray) -> FloatArray:
+        """The QP alone, numbers in and out as in engine.c."""
+        out = np.zeros(self._horizon + 2 * (2 * self._horizon + self.kinks) + 1)
+        self.library.laserloop_minimise(self._wants, self._workspace, address(asked), address(out))
+        return out
+
+
+def list_sources(net: PackedNetwork) -> dict[str, str]:
+    """The texts of a library, by file name."""
+    names = (*UNIT, "engine.c")
+    return {CONFIG: render_sizes(net), **{name: read_source(name) for name in names}}
+
+
+def address(array: NDArray[Any]) -> ctypes.c_void_p:
+    """Where an array lies; it must outlive the address."""
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def _load(sources: Mapping[str, str]) -> Any:
+    library = load_library(sources, UNIT[0], defines=("-DLASERLOOP_ENGINE",))
+    for name in DOORS:
+        getattr(library, f"laserloop_{name}").restype = None
     return library
 
 

@@ -1,4 +1,4 @@
-"""The packed network: an MS-DeepONet laid out for the compiled solvers, scalers and last trunk layer inside.
+"""The packed network: an MS-DeepONet laid out for the compiled solver, scalers and last trunk layer inside.
 
 N  horizon      w  width, padded      f  trunk features      x̄, ȳ  standardised kinematics and trunk features
 
@@ -27,7 +27,7 @@ FloatArray = NDArray[np.float64]
 RealArray = NDArray[np.floating]
 
 LONGEST = 10  # ticks; the QP's work grows with the cube
-MATRICES = ("K", "a", "T0", "t0", "T1", "t1", "T2", "M", "m", "A", "W", "b")  # for numba, and the C struct
+MATRICES = ("K", "a", "T0", "t0", "T1", "t1", "T2", "M", "m", "A", "W", "b")  # as in the C struct
 LANES = 16  # floats in two AVX2 registers or one cache line
 RANK = {"float32": 3e-5, "float64": 1e-9}  # smallest singular value kept, of the largest; 1 mK in single
 ASLEEP = -1.0  # bias of a padding unit: no weight leaves it, and it is skipped as inactive
@@ -57,17 +57,9 @@ class PackedNetwork:
 
 
 def pack_network(model: Model, problem: MpcProblem, dtype: DTypeLike) -> PackedNetwork:
-    """Lay a model out for a problem; others than MS-DeepONets of the problem's horizon are refused."""
-    architecture = check_foldable(model)
+    """Lay a model out for a problem."""
+    architecture = check_packable(model, problem)
     horizon = architecture.horizon
-    if problem.horizon != horizon:
-        raise BadInput(
-            f"the problem must have the model's horizon of {horizon} ticks, got {problem.horizon}: change one"
-        )
-    if horizon > LONGEST:
-        raise BadInput(
-            f"the realtime solver takes horizons of 1 to {LONGEST} ticks, got {horizon}: use ipopt"
-        )
     weights, scalers = model.double, model.scalers
     width = pad(architecture.width)
     first = weights["branch.0.weight"].T  # (5N, w)
@@ -105,6 +97,21 @@ def pack_network(model: Model, problem: MpcProblem, dtype: DTypeLike) -> PackedN
         W=lay(weights["branch.1.weight"].T, rows=width),
         b=lay(weights["branch.1.bias"], fill=ASLEEP),
     )
+
+
+def check_packable(model: Model, problem: MpcProblem) -> MsDeepONet:
+    """The architecture of a model that the solver takes for a problem; others are refused."""
+    architecture = check_foldable(model)
+    horizon = architecture.horizon
+    if problem.horizon != horizon:
+        raise BadInput(
+            f"the problem must have the model's horizon of {horizon} ticks, got {problem.horizon}: change one"
+        )
+    if horizon > LONGEST:
+        raise BadInput(
+            f"the realtime solver takes horizons of 1 to {LONGEST} ticks, got {horizon}: use ipopt"
+        )
+    return architecture
 
 
 def pad(count: int) -> int:
