@@ -7,7 +7,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from laserloop.data.episode import WINDOW, Episode
+from laserloop.data.episode import Episode
 from laserloop.report.story import describe_power
 
 
