@@ -22,7 +22,7 @@ DOORS: dict[str, set[str]] = {
     "control": {"bad_input", "paths", "plant", "predict", "process"},
     "data": {"bad_input", "cluster", "paths", "plant", "process"},
     "evaluation": {"bad_input", "data", "paths", "plant", "predict", "process", "versions"},
-    "loop": {"bad_input", "control", "native", "paths", "plant", "predict", "process"},
+    "loop": {"bad_input", "control", "native", "paths", "plant", "predict", "process", "versions"},
     "papers": {
         *("bad_input", "bench", "cluster", "control", "data", "evaluation", "loop", "paths", "plant"),
         *("predict", "process", "report"),
