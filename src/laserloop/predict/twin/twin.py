@@ -20,8 +20,8 @@ FloatArray = NDArray[np.float64]
 
 ALPHA_AT = 0.31  # of the way from ambient to the window's middle, where α is read off the material
 ROUNDS = 4  # of the search for a peak
-CLOSE = 1.5  # σ or pixels around the expected peak whose pixels are compared
-STEEP = 8.0  # power of u with which a pixel counts: those at the peak most
+LINES = (3, 5)  # rows and columns of pixels around the peak that are compared, without and with noise
+STEEP = 30  # power of u with which a pixel counts: those at the peak most
 FEW = 0.05  # of the wanted u below which there is nothing to compare
 SUBPIXEL = 0.2  # σ: pixels larger than this read a mean, not a point
 
@@ -146,21 +146,27 @@ class TwinPredictor:
 
     def _read(self, heat: Gaussians, peak: FloatArray, image: Image) -> tuple[FloatArray, FloatArray]:
         """u expected and seen of the pixels around the peak."""
-        pixel = self.process.camera.pixel or 0.0
-        reach = CLOSE * max(self.body.sigma, pixel)
-        rows, columns = (
-            np.flatnonzero(np.abs(lines - at) <= reach)
-            for lines, at in ((image.y, peak[1]), (image.x, peak[0]))
-        )
+        camera = self.process.camera
+        pixel, lines = camera.pixel or 0.0, LINES[camera.noise > 0.0]
+        rows, columns = nearest(image.y, peak[1], lines), nearest(image.x, peak[0], lines)
         points = np.stack(np.meshgrid(image.x[columns], image.y[rows]), axis=-1).reshape(-1, 2)
-        seen = self.table.theta_of(image.temperature[np.ix_(rows, columns)].ravel())
+        seen = self.table.theta_of(image.temperature[rows, columns].ravel())
         if pixel <= SUBPIXEL * self.body.sigma:
             return heat.at(points), seen
-        nodes, weights = np.polynomial.legendre.leggauss(3)
+        nodes, weights = np.polynomial.legendre.leggauss(2)
         offsets = 0.5 * pixel * np.stack(np.meshgrid(nodes, nodes), axis=-1).reshape(-1, 2)
         u = heat.at((points[:, np.newaxis] + offsets).reshape(-1, 2)).reshape(len(points), -1)
         mean = self.table.temperature_of(self.gain * u) @ (0.25 * np.outer(weights, weights).ravel())
         return self.table.theta_of(mean) / self.gain, seen
+
+
+def nearest(lines: FloatArray, at: float, count: int) -> slice:
+    """As many rising lines that lie nearest to a place."""
+    count = min(count, len(lines))
+    first = int(np.clip(np.searchsorted(lines, at) - (count + 1) // 2, 0, len(lines) - count))
+    if first + count < len(lines) and at - lines[first] > lines[first + count] - at:
+        first += 1
+    return slice(first, first + count)
 
 
 class TwinForecast:
