@@ -21,10 +21,12 @@ def test_a_file_may_hold_every_setting(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"kind: [", "must be YAML"),
-        (b"\xff\xfe\x00", "must be YAML"),
+        (b"kind: [", "an ensemble must be plain YAML, but line 1 of"),
+        (b"\xff\xfe\x00", "UTF-8 text, but byte 1 is not"),
+        (b"runs: 3\nruns: 4", "line 2 .* has the key 'runs' twice"),
+        (b"a: &a [1]\nb: *a", "line 2 .* has an alias"),
         (b"- base", "must be lines of name: value"),
-        (b"", "must be lines of name: value"),
+        (b"", "must be filled, but is empty"),
         (b"#" * 200_000, "at most 100000 bytes"),
     ],
 )

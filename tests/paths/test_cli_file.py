@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
-from laserloop.paths import read_cli
+from laserloop.paths import Track, read_cli
 
 HEADER = "$$HEADERSTART\n$$ASCII\n$$UNITS/1\n$$HEADEREND\n$$GEOMETRYSTART\n"
 BODY = "$$LAYER/0.04\n$$POLYLINE/1,2,3,0,0,1,0,1,2\n$$GEOMETRYEND\n"
@@ -15,6 +15,13 @@ BODY = "$$LAYER/0.04\n$$POLYLINE/1,2,3,0,0,1,0,1,2\n$$GEOMETRYEND\n"
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "part.cli"
+
+
+def read(file: Path) -> Track:
+    """The track, if its lit part lies on the plate."""
+    track = read_cli(file)
+    track.check(file, (15e-3, 10e-3))
+    return track
 
 
 def test_units_scale_coordinates(file: Path) -> None:
@@ -32,14 +39,15 @@ def test_units_scale_coordinates(file: Path) -> None:
         HEADER + "$$LAYER/0.04 // z\n$$POLYLINE/1,2,3,\n0,0, // start //\n1,0,\n1,2\n$$GEOMETRYEND",
         HEADER.replace("\n", " ") + BODY.replace("$$GEOMETRYEND\n", ""),
         HEADER + BODY + "$$LAYER/9\n$$POLYLINE/not,read\n",
-        HEADER + BODY.replace("$$POLYLINE", "$$POWER/0\n$$POLYLINE/1,2,2,9,9,9,9\n$$POWER/200\n$$POLYLINE"),
+        HEADER + BODY.replace("$$POLYLINE", "$$POWER/0\n$$POLYLINE/1,2,2,9,9,8,9\n$$POWER/200\n$$POLYLINE"),
     ],
     ids=["plain", "bom-crlf", "lower", "comments", "many-lines", "one-line", "after-the-end", "power"],
 )
 def test_harmless_variations_are_read_alike(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8")
-    track = read_cli(file)
+    track = read(file)
     np.testing.assert_allclose(track.points, [[0.0, 0.0], [1e-3, 0.0], [1e-3, 2e-3]], atol=1e-15)
+    assert track.lit.all()
     assert track.notes == ()
     assert np.isnan(track.speeds).all()
 
@@ -50,14 +58,33 @@ def test_hatches_are_joined_in_their_order(file: Path) -> None:
     np.testing.assert_allclose(
         1e3 * track.points, [[0.0, 0.0], [1.0, 0.0], [1.0, 0.2], [0.0, 0.2]], atol=1e-12
     )
-    assert "the laser is off on 1 way between marks, 0.2 of 2.2 mm" in track.notes[0]
+    assert track.lit.tolist() == [True, False, True]
+
+
+def test_power_in_the_file_is_of_what_follows_it_and_0_is_dark(file: Path) -> None:
+    file.write_text(
+        HEADER + "$$LAYER/1\n$$SPEED/400\n$$POWER/14\n$$HATCHES/1,1,0,0,1,0\n"
+        "$$POWER/0\n$$POLYLINE/1,2,2,1,0,1,3\n$$POWER/12\n$$HATCHES/1,1,1,1,0,1\n"
+    )
+    track = read_cli(file)
+    lit = track.lit & (track.lengths > 0)
+    np.testing.assert_array_equal(track.powers[lit], [14, 12])
+    assert 1e3 * track.lengths[~track.lit].sum() == pytest.approx(3 + 2)  # where the file says, then straight
+    np.testing.assert_array_equal(track.speeds[~track.lit & (track.lengths > 0)], [0.4, np.nan])
+
+
+def test_a_layer_is_chosen_by_its_number(file: Path) -> None:
+    file.write_text(HEADER + "$$LAYER/1\n$$HATCHES/1,1,0,0,1,0\n$$LAYER/2\n$$HATCHES/1,1,0,0,0,1\n")
+    np.testing.assert_allclose(1e3 * read_cli(file, layer=2).points, [[0, 0], [0, 1]])
+    with pytest.raises(BadInput, match="the layer must be 1 to 2"):
+        read_cli(file, layer=3)
 
 
 def test_speeds_in_the_file_are_millimetres_a_second(file: Path) -> None:
     file.write_text(
         HEADER + "$$LAYER/1\n$$SPEED/800\n$$POLYLINE/1,2,3,0,0,1,0,1,1\n$$SPEED/400\n$$HATCHES/1,1,1,1,0,1"
     )
-    np.testing.assert_allclose(read_cli(file).speeds, [0.8, 0.8, 0.4, 0.4])
+    np.testing.assert_allclose(read_cli(file).speeds, [0.8, 0.8, 0.4, 0.4])  # they meet: there is no jump
 
 
 def test_the_first_layer_with_geometry_is_taken_and_all_are_counted(file: Path) -> None:
@@ -66,7 +93,7 @@ def test_the_first_layer_with_geometry_is_taken_and_all_are_counted(file: Path) 
     track = read_cli(file)
     np.testing.assert_allclose(1e3 * track.points, [[0, 0], [1, 0]])
     assert track.notes == (
-        f"{file} has 2 layers with laser-on moves; the first, z = 0.04 mm, is used",
+        f"{file} has 2 layers with lit moves; the first, z = 0.04 mm, is used",
         f"{file}, line 5 and after: $$WIDGET passed over",
         f"{file} announces 9 layers, but has 3",
     )
@@ -106,6 +133,7 @@ def test_the_first_layer_with_geometry_is_taken_and_all_are_counted(file: Path) 
         (HEADER + "$$LAYER/1\n$$POLYLINE/1,2,2,0,0,1e308,0\n", "line 7: every point must lie"),
         (HEADER + "$$LAYER/1\n$$POLYLINE/1,2,2,0,0,8,0\n", r"line 7: every point must lie .* \(8, 0\) mm"),
         (HEADER + "$$LAYER/1\n$$SPEED/-3\n" + BODY, r"line 7: \$\$SPEED must be positive, but is -3"),
+        (HEADER + "$$LAYER/1\n$$POWER/-3\n" + BODY, r"line 7: \$\$POWER must not be negative, but is -3"),
         (HEADER, ": a path needs moves with the laser on"),
         (HEADER + "$$LAYER/1\n$$POLYLINE/1,2,1,0,0\n", ": a path needs moves with the laser on"),
         (HEADER + "$$LAYER/1\n\0", ", line 7: a path file must be text"),
@@ -114,7 +142,7 @@ def test_the_first_layer_with_geometry_is_taken_and_all_are_counted(file: Path) 
 def test_a_defect_is_named_with_its_file(file: Path, text: str, match: str) -> None:
     file.write_text(text)
     with pytest.raises(BadInput, match=match) as caught:
-        read_cli(file)
+        read(file)
     assert str(caught.value).startswith(str(file))
     assert "\n" not in str(caught.value)
 
@@ -133,7 +161,7 @@ def test_no_content_causes_anything_but_a_track_or_a_sentence(
     file = tmp_path_factory.getbasetemp() / "any.cli"
     file.write_bytes((HEADER + BODY.replace("$$GEOMETRYEND\n", "") + start).encode() + content)
     try:
-        track = read_cli(file)
+        track = read(file)
     except BadInput as refused:
         sentence = str(refused)
     else:

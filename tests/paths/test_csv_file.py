@@ -6,7 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
-from laserloop.paths import read_csv
+from laserloop.paths import Track, read_csv
+
+
+def read(file: Path) -> Track:
+    """The track, if its lit part lies on the plate."""
+    track = read_csv(file)
+    track.check(file, (15e-3, 10e-3))
+    return track
 
 
 @pytest.fixture
@@ -16,7 +23,9 @@ def file(tmp_path: Path) -> Path:
 
 def test_millimetres_become_metres(file: Path) -> None:
     file.write_text("x_mm,y_mm\n0,0\n1.5,-2\n")
-    np.testing.assert_array_equal(read_csv(file), [[0, 0], [1.5e-3, -2e-3]])
+    track = read_csv(file)
+    np.testing.assert_array_equal(track.points, [[0, 0], [1.5e-3, -2e-3]])
+    assert track.is_plain
 
 
 @pytest.mark.parametrize(
@@ -35,7 +44,7 @@ def test_millimetres_become_metres(file: Path) -> None:
 )
 def test_harmless_variations_are_read_alike(file: Path, content: bytes) -> None:
     file.write_bytes(content)
-    np.testing.assert_array_equal(read_csv(file), [[0, 0], [1e-3, 2e-3]])
+    np.testing.assert_array_equal(read_csv(file).points, [[0, 0], [1e-3, 2e-3]])
 
 
 @pytest.mark.parametrize(
@@ -61,6 +70,11 @@ def test_harmless_variations_are_read_alike(file: Path, content: bytes) -> None:
             3,
             r"two different waypoints, but \(1, 2\) mm is the only one up to line 4",
         ),
+        (b"x_mm,y_mm,lit\n0,0,1\n1,1,2\n", 3, "lit must be 0 or 1, but is 2"),
+        (b"x_mm,y_mm,lit\n0,0,1\n1,1,on\n", 3, "lit must be a number, but is 'on'"),
+        (b"x_mm,y_mm,speed_mm_s\n0,0,\n1,1,0\n", 3, "speed_mm_s must be positive, but is 0"),
+        (b"x_mm,y_mm,power_w\n0,0,\n1,1,-5\n", 3, "power_w must not be negative, but is -5"),
+        (b"x_mm,y_mm,power_w,power_w\n0,0,1,1\n", 1, "power_w comes twice"),
         (b"x_mm,y_mm\n0,0\n\xff\xfe\n", 3, "UTF-8 text, but byte 0xff is not"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", 1, "UTF-8 text, but byte 0x89"),
         (b"\x00\x01\x02\x03", 1, "header must start with"),
@@ -69,7 +83,7 @@ def test_harmless_variations_are_read_alike(file: Path, content: bytes) -> None:
 def test_a_defect_is_named_with_its_file_and_line(file: Path, content: bytes, line: int, match: str) -> None:
     file.write_bytes(content)
     with pytest.raises(BadInput, match=match) as caught:
-        read_csv(file)
+        read(file)
     sentence = str(caught.value)
     assert sentence.startswith(f"{file}, line {line}: ")
     assert "\n" not in sentence
@@ -105,9 +119,37 @@ def test_an_impossible_file_name_is_refused(name: str) -> None:
 
 def test_a_small_plate_refuses_what_a_large_one_takes(file: Path) -> None:
     file.write_text("x_mm,y_mm\n0,0\n2,0\n")
-    assert len(read_csv(file, plate=(4e-3, 4e-3))) == 2
+    track = read_csv(file)
+    track.check(file, (4e-3, 4e-3))
     with pytest.raises(BadInput, match=r"line 3: .* 3 × 4 mm plate"):
-        read_csv(file, plate=(3e-3, 4e-3))
+        track.check(file, (3e-3, 4e-3))
+
+
+def test_columns_say_of_the_leg_to_a_row_whether_it_is_lit_how_fast_and_with_which_power(file: Path) -> None:
+    file.write_text(
+        "x_mm,y_mm,power_w,note,lit,speed_mm_s\n"
+        "9,9,0,start,0,\n0,0,,the way here is dark,0,50\n1,0,14,,1,304\n1,1,,,0,\n0,1,12\n0,2,0\n8,8,5,,0,\n"
+    )
+    track = read(file)
+    np.testing.assert_allclose(1e3 * track.points, [[0, 0], [1, 0], [1, 1], [0, 1]])
+    assert track.lit.tolist() == [True, False, True]
+    np.testing.assert_array_equal(track.speeds, [0.304, np.nan, np.nan])
+    np.testing.assert_array_equal(track.powers[track.lit], [14, 12])
+    assert track.lines.tolist() == [3, 4, 5, 6]
+    assert not track.is_plain
+
+
+def test_waypoints_that_are_all_dark_are_refused(file: Path) -> None:
+    file.write_text("x_mm,y_mm,lit\n0,0,1\n1,0,0\n2,0,0\n")
+    with pytest.raises(BadInput, match="a path needs moves with the laser on"):
+        read_csv(file)
+
+
+def test_a_csv_file_has_one_layer(file: Path) -> None:
+    file.write_text("x_mm,y_mm\n0,0\n2,0\n")
+    assert len(read_csv(file, layer=1).points) == 2
+    with pytest.raises(BadInput, match="the layer of a CSV file must be 1, but is 2"):
+        read_csv(file, layer=2)
 
 
 @settings(deadline=None, max_examples=200)
@@ -120,11 +162,11 @@ def test_no_content_causes_anything_but_waypoints_or_a_sentence(
     file = tmp_path_factory.getbasetemp() / "any.csv"
     file.write_bytes(b"x_mm,y_mm\n0,0\n" + content)
     try:
-        waypoints = read_csv(file)
+        track = read(file)
     except BadInput as refused:
         sentence = str(refused)
     else:
-        assert (np.abs(waypoints) <= [7.5e-3 + 1e-9, 5e-3 + 1e-9]).all()
+        assert (np.abs(track.points) <= [7.5e-3 + 1e-9, 5e-3 + 1e-9]).all()
         return
     assert sentence.startswith(str(file))
     assert "\n" not in sentence

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,10 +101,54 @@ def test_an_unknown_name_gets_the_choices(text: str) -> None:
         find_path(text)
 
 
-@pytest.mark.parametrize("text", ["part.nc", "part.stl", "a/b.csv.bak", "part.gcode.gz"])
+@pytest.mark.parametrize("text", ["part.stl", "a/b.csv.bak", "part.gcode.gz"])
 def test_an_unknown_extension_gets_what_can_be_read(text: str) -> None:
-    with pytest.raises(BadInput, match=f"must end in .csv, .gcode, .cli or .txt, but got '{text}'; rename"):
+    with pytest.raises(
+        BadInput, match=f"must exist, and end in .csv, .gcode, .cli or .txt or .*, but '{text}' is no file"
+    ):
         find_path(text)
+
+
+@pytest.mark.parametrize("name", ["part.stl", "part", "diagonal.bak"])
+@pytest.mark.parametrize("content", [b"solid part\nfacet normal 0 0 1\n", b"", b"\x00G1 X1", b"\x89PNG\r\n"])
+def test_a_file_of_no_known_format_is_refused(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match=f"{name}: a path file must be G-code, .* but is none of these"):
+        find_path(str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    "options", [{"layer": 1}, {"offset": (1e-3, 0.0)}, {"centre": True}, {"s_max": 255.0}, {"power_max": 9.0}]
+)
+def test_what_is_for_files_is_refused_for_a_built_in_path(options: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match="must be for a file, but the path is 'diagonal'"):
+        find_path("diagonal", **options)
+
+
+def test_a_file_far_off_is_moved_or_centred_onto_the_plate(tmp_path: Path) -> None:
+    file = tmp_path / "far.csv"
+    file.write_text("x_mm,y_mm\n100,50\n104,50\n104,52\n")
+    with pytest.raises(BadInput, match=r"line 2: .* or centre or shift the path"):
+        find_path(str(file))
+    np.testing.assert_allclose(find_path(str(file), centre=True).positions[0], [-2e-3, -1e-3], atol=1e-12)
+    moved = find_path(str(file), offset=(-0.1, -0.05))
+    np.testing.assert_allclose(moved.positions[0], [0, 0], atol=1e-12)
+    with pytest.raises(BadInput, match="a path must be centred or moved, but both were asked for"):
+        find_path(str(file), centre=True, offset=(-0.1, -0.05))
+
+
+def test_a_range_of_s_is_for_gcode_alone(file: Path) -> None:
+    with pytest.raises(BadInput, match="a range of S must be for G-code, but this is none"):
+        find_path(str(file), s_max=255.0, power_max=20.0)
+
+
+def test_the_default_speed_is_for_built_in_paths_and_files_without_speeds(file: Path, tmp_path: Path) -> None:
+    assert len(find_path(str(file), default_speed=0.152)) == 263
+    assert len(find_path(str(file), default_speed=0.152, speed=0.304)) == 131
+    assert np.hypot(*find_path("vertical", default_speed=0.2).velocities[0]) == pytest.approx(0.2)
+    part = tmp_path / "part.nc"
+    part.write_text("G0 X0 Y0\nG1 X1\nG1 X2 F24000\n")
+    assert len(find_path(str(part), default_speed=0.2)) == 40 + 20
 
 
 def test_a_missing_file_is_named() -> None:

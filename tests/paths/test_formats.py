@@ -14,6 +14,7 @@ from laserloop.cli.options import PathOptions
 from laserloop.data.excitation import Excitation
 from laserloop.evaluation.trajectories import Trajectories
 from laserloop.paths import find_path, names_file
+from laserloop.process import Process
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FloatArray = NDArray[np.float64]
@@ -77,41 +78,78 @@ def test_a_speed_that_a_person_gives_is_stronger_than_that_of_the_file(suffix: s
 
 
 def test_a_file_is_known_by_its_extension() -> None:
-    assert all(names_file(name) for name in ("a.csv", "b/A.CSV", "a.gcode", "a.Cli", "a.txt"))
-    assert not any(names_file(name) for name in ("diagonal", "polyline:7", "csv", "a.nc", ""))
+    known = ("a.csv", "b/A.CSV", "a.gcode", "a.Cli", "a.txt", "a.nc", "a.NGC", "a.tap")
+    assert all(names_file(name) for name in known)
+    assert not any(names_file(name) for name in ("diagonal", "polyline:7", "csv", "a.stl", ""))
+
+
+def test_a_built_in_name_is_no_file_even_if_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("diagonal", "polyline:7", "part"):
+        Path(name).write_text(write_gcode(np.array([[0.0, 0.0], [3.04e-3, 0.0]]), 0.152))
+    assert [names_file(name) for name in ("diagonal", "polyline:7", "part")] == [False, False, True]
+    assert len(find_path("part")) == 160
+
+
+@pytest.mark.parametrize("ending", ["", ".part", ".001"])
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_a_file_without_a_known_ending_is_known_by_its_content(
+    suffix: str, ending: str, tmp_path: Path
+) -> None:
+    written = WRITERS[suffix](np.array([[0.0, 0.0], [3.04e-3, 0.0]]), 0.304)
+    file = tmp_path / f"line{ending}"
+    file.write_text(f"\ufeff{written}", encoding="utf-8", newline="\r")
+    assert len(find_path(str(file))) == 80
+
+
+@pytest.mark.parametrize("ending", [".nc", ".ngc", ".tap", ".TAP"])
+def test_gcode_has_the_endings_that_people_have(ending: str, tmp_path: Path) -> None:
+    file = tmp_path / f"line{ending}"
+    file.write_text(write_gcode(np.array([[0.0, 0.0], [3.04e-3, 0.0]]), 0.152))
+    assert len(find_path(str(file))) == 160
 
 
 @pytest.mark.parametrize(
-    ("name", "ticks", "length_mm", "notes"),
+    ("name", "lit_mm", "dark_mm", "rest_s", "notes"),
     [
-        ("bracket.gcode", 324, 6 + 1.3 * np.pi + np.hypot(1.9, 1.2), 1),
-        ("layer.cli", 419, 15 + 0.8 + np.hypot(0.1, 0.1), 3),
-        ("segments.txt", 250, 6.6, 1),
+        ("bracket.gcode", 6 + 1.3 * np.pi, np.hypot(1.9, 1.2), 0.0, 3),
+        ("hatch.gcode", 20.0, 9 * np.hypot(2, 0.1), 0.0, 2),
+        ("layer.cli", 15.0, 0.8 + np.hypot(0.1, 0.1), 0.0, 4),
+        ("segments.txt", 6.0, 0.6, 2e-3 + 2 / 304, 1),  # its last line takes twice the time
     ],
 )
-def test_an_example_file_gives_its_numbers(name: str, ticks: int, length_mm: float, notes: int) -> None:
+def test_an_example_file_gives_its_numbers(
+    name: str, lit_mm: float, dark_mm: float, rest_s: float, notes: int
+) -> None:
     path = find_path(str(EXAMPLES / name))
-    assert (len(path), len(path.notes)) == (ticks, notes)
+    assert np.count_nonzero(path.lit) * path.tick == pytest.approx(lit_mm / 304 + rest_s, abs=1e-3)
+    assert np.count_nonzero(~path.lit) * path.tick == pytest.approx(dark_mm / 1000, abs=2e-4)
+    assert len(path.notes) == notes
     assert all(note.startswith(str(EXAMPLES / name)) for note in path.notes)
     length = np.hypot(*np.diff(path.positions, axis=0).T).sum()
-    assert 1e3 * length == pytest.approx(length_mm, abs=0.2)  # samples cut corners
+    assert 1e3 * length == pytest.approx(lit_mm + dark_mm, rel=0.02)  # samples cut corners
 
 
 def test_every_path_among_the_examples_is_tried_here() -> None:
     files = {file.name for file in EXAMPLES.iterdir() if names_file(file.name)}
-    assert files == {"bracket.gcode", "layer.cli", "segments.txt"}
+    assert files == {"bracket.gcode", "hatch.gcode", "layer.cli", "segments.txt"}
 
 
 def test_the_command_line_prints_what_was_assumed_and_takes_the_speed_of_the_file(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    plate = (15.0, 10.0, 2.0)
-    assert len(PathOptions().find(str(EXAMPLES / "layer.cli"), plate)) == 419
+    file, process = str(EXAMPLES / "layer.cli"), Process()
+    assert len(PathOptions().find(file, process)) == 402
     said = capsys.readouterr().err.splitlines()
-    assert [line.startswith("laserloop: note: ") and line.endswith(".") for line in said] == [True] * 3
-    slow = PathOptions(speed_mm_s=152.0).find(str(EXAMPLES / "layer.cli"), plate)
-    assert len(slow) == 839
-    assert len(capsys.readouterr().err.splitlines()) == 2  # none about the speed
+    assert [line.startswith("laserloop: note: ") and line.endswith(".") for line in said] == [True] * 4
+    slow = PathOptions(speed_mm_s=152.0).find(file, process)
+    assert len(slow) == 797  # twice the lit time; jumps are as before
+    assert len(capsys.readouterr().err.splitlines()) == 3  # none about the speed
+    assert len(PathOptions().find(file, process.change(speed_mm_s=152))) == 797
+    assert len(PathOptions(jump_mm_s=100.0).find(file, process)) == 470
+    assert len(PathOptions(layer=2, offset_mm=(0.5, 0.0)).find(file, process)) == 21
 
 
 @pytest.mark.parametrize("suffix", WRITERS)

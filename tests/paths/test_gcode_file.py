@@ -6,12 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
-from laserloop.paths import read_gcode
+from laserloop.paths import Track, read_gcode
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "part.gcode"
+
+
+def read(file: Path) -> Track:
+    """The track, if its lit part lies on the plate."""
+    track = read_gcode(file)
+    track.check(file, (15e-3, 10e-3))
+    return track
 
 
 @pytest.mark.parametrize(
@@ -21,7 +28,7 @@ def file(tmp_path: Path) -> Path:
         b"\xef\xbb\xbfG0 X0 Y0\r\nG1 X1 Y2 F600\r\n",
         b"G0 X0 Y0\rG1 X1 Y2 F600",
         b"G0 X0 Y0 (25 \xb5m)\nG1 X1 Y2 F600 ; f\xfcr Bauteil",
-        b"M3 S9\nG0 X5 Y5\nG0 X0 Y0\nG1 X1 Y2 F600\nM5\nG0 X100 Y100\nM30\nnot read",
+        b"(S in W)\nM3 S9\nG0 X5 Y5\nG0 X0 Y0\nG1 X1 Y2 F600\nM5\nG0 X100 Y100\nM30\nnot read",
     ],
     ids=["plain", "bom-crlf", "cr", "latin-1", "travel-off-the-plate"],
 )
@@ -50,9 +57,41 @@ def test_harmless_variations_are_read_alike(file: Path, content: bytes) -> None:
 def test_a_defect_is_named_with_its_file(file: Path, content: bytes, match: str) -> None:
     file.write_bytes(content)
     with pytest.raises(BadInput, match=match) as caught:
-        read_gcode(file)
+        read(file)
     assert str(caught.value).startswith(str(file))
     assert "\n" not in str(caught.value)
+
+
+HATCH = "M3 S{s}\nG0 X0 Y0\nG1 X1 F600\nG0 X0 Y1\nG1 X1 S{half}\nM5\n"
+
+
+def test_s_is_taken_as_watts_with_a_note_unless_the_file_says_so_or_a_range_is_given(file: Path) -> None:
+    file.write_text(HATCH.format(s=20, half=10))
+    track = read_gcode(file)
+    assert track.lit[track.lengths > 0].tolist() == [True, False, True]
+    np.testing.assert_array_equal(track.powers[track.lit], [20, 10])
+    assert track.notes == (f"{file}: S is taken as W, since nothing says what its range is",)
+    scaled = read_gcode(file, s_max=255.0, power_max=51.0)
+    np.testing.assert_allclose(scaled.powers[scaled.lit], [4, 2])
+    assert scaled.notes == ()
+    file.write_text("; S is in watts\n" + HATCH.format(s=20, half=10))
+    assert read_gcode(file).notes == ()
+
+
+def test_a_fan_switches_a_laser_where_nothing_else_does(file: Path) -> None:
+    file.write_text("G0 X0 Y0\nM106 S200\nG1 X1 F600\nM107\nG1 X1 Y1\nM106 S100\nG1 X0\nM107\nG1 Y9")
+    track = read_gcode(file, s_max=250.0, power_max=20.0)
+    np.testing.assert_allclose(1e3 * track.points, [[0, 0], [1, 0], [1, 0], [1, 1], [1, 1], [0, 1]])
+    legs = track.lengths > 0
+    assert track.lit[legs].tolist() == [True, False, True]
+    np.testing.assert_allclose(track.powers[legs & track.lit], [16, 8])
+
+
+def test_a_layer_is_chosen_by_its_number(file: Path) -> None:
+    file.write_text("G0 X0 Y0 Z0.1\nG1 X1 F600\nG0 Z0.2\nG1 Y1\nG0 Z0.3\nG1 X0\n")
+    np.testing.assert_allclose(1e3 * read_gcode(file, layer=3).points, [[1, 1], [0, 1]])
+    with pytest.raises(BadInput, match="the layer must be 1 to 3"):
+        read_gcode(file, layer=4)
 
 
 def test_a_missing_file_is_named(file: Path) -> None:
@@ -76,11 +115,11 @@ def test_no_content_causes_anything_but_a_track_or_a_sentence(
     file = tmp_path_factory.getbasetemp() / "any.gcode"
     file.write_bytes(b"G0X0Y0\nG1X1F9\n" + content)
     try:
-        track = read_gcode(file)
+        track = read(file)
     except BadInput as refused:
         sentence = str(refused)
     else:
-        assert (np.abs(track.points) <= [7.5e-3 + 1e-9, 5e-3 + 1e-9]).all()
+        assert (np.abs(track.points[track.touched]) <= [7.5e-3 + 1e-9, 5e-3 + 1e-9]).all()
         assert (track.rests >= 0).all()
         return
     assert sentence.startswith(str(file))

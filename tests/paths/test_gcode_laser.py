@@ -1,7 +1,10 @@
+from math import isnan
+
 import pytest
 
+from laserloop.bad_input import BadInput
 from laserloop.paths.gcode_block import read_blocks
-from laserloop.paths.gcode_laser import Laser, Light, find_light
+from laserloop.paths.gcode_laser import Laser, Light, find_dialect
 
 
 @pytest.mark.parametrize(
@@ -12,16 +15,32 @@ from laserloop.paths.gcode_laser import Laser, Light, find_light
         ("G0 X1\nG1 X2 S100\nG1 X3 S0", Light.POWER),
         ("G1 X1\nS5\nG1 X2 E1", Light.POWER),
         ("M104 S200\nM106 S255\nG4 S1\nG29 S1\nG1 X2 E1", Light.MATERIAL),
+        ("M106 S255\nG1 X2\nM107\nG1 X3", Light.FAN),
         ("G0 X1\nG1 X2", Light.MOTION),
         ("G0 X1\nG1 X2\nM30\nM3", Light.MOTION),
     ],
 )
-def test_laser_words_come_before_material_and_material_before_motion(text: str, light: Light) -> None:
-    assert find_light(read_blocks(text, "a")) is light
+def test_laser_words_come_before_material_then_a_fan_then_motion(text: str, light: Light) -> None:
+    assert find_dialect(read_blocks(text, "a")).light is light
 
 
-def follow(light: Light, text: str) -> Laser:
-    laser = Laser(light)
+@pytest.mark.parametrize(
+    ("text", "printer"),
+    [
+        ("G0 X1\nG1 X2", False),
+        ("M3 S9\nG1 X2\nG4 P1\nM5", False),
+        ("G1 X2 E1", True),
+        ("M106\nG1 X2\nM107", True),
+        ("M82\nM3 S9\nG1 X2", True),
+        ("M204 S500\nM3 S9\nG1 X2", True),
+    ],
+)
+def test_words_of_3d_printers_make_the_dialect_theirs(text: str, printer: bool) -> None:
+    assert find_dialect(read_blocks(text, "a")).printer is printer
+
+
+def follow(light: Light, text: str, *, s_max: float | None = None, power_max: float | None = None) -> Laser:
+    laser = Laser(light, s_max=s_max, power_max=power_max)
     for block in read_blocks(text, "a"):
         laser.obey(block)
     return laser
@@ -41,16 +60,65 @@ def follow(light: Light, text: str) -> Laser:
         ("M3 S100\nG1 X1 S0", False, False),
     ],
 )
-def test_a_switched_laser_marks_when_it_is_on_with_power(text: str, moving: bool, resting: bool) -> None:
+def test_a_switched_laser_is_lit_when_it_is_on_with_power(text: str, moving: bool, resting: bool) -> None:
     laser = follow(Light.SWITCH, text)
-    assert (laser.marks(10, 0.0), laser.marks_at_rest()) == (moving, resting)
-    assert not laser.marks(0, 1.0)  # travel
+    assert (laser.is_lit(10, 0.0), laser.is_lit_at_rest()) == (moving, resting)
+    assert not laser.is_lit(0, 1.0)  # travel
 
 
-def test_power_alone_material_and_motion_mark_each_in_their_way() -> None:
-    assert not follow(Light.POWER, "").marks(10, 0.0)
-    assert follow(Light.POWER, "S1").marks(10, 0.0)
-    assert follow(Light.MATERIAL, "").marks(0, 0.1)
-    assert not follow(Light.MATERIAL, "").marks(10, -0.1)
-    assert [follow(Light.MOTION, "").marks(motion, 0.0) for motion in (0, 10, 20, 30)] == [False] + 3 * [True]
-    assert not any(follow(light, "").marks_at_rest() for light in Light)
+def test_power_alone_a_fan_material_and_motion_are_lit_each_in_their_way() -> None:
+    assert not follow(Light.POWER, "").is_lit(10, 0.0)
+    assert follow(Light.POWER, "S1").is_lit(10, 0.0)
+    assert not follow(Light.FAN, "").is_lit(10, 0.0)
+    assert follow(Light.FAN, "M106").is_lit(10, 0.0)
+    assert follow(Light.FAN, "M106 S9").is_lit_at_rest()
+    assert not follow(Light.FAN, "M106").is_lit(0, 0.0)
+    assert not follow(Light.FAN, "M106 S0").is_lit(10, 0.0)
+    assert not follow(Light.FAN, "M106 S9\nM107").is_lit(10, 0.0)
+    assert follow(Light.MATERIAL, "").is_lit(0, 0.1)
+    assert not follow(Light.MATERIAL, "").is_lit(10, -0.1)
+    assert [follow(Light.MOTION, "").is_lit(motion, 0.0) for motion in (0, 10, 20, 30)] == [False] + 3 * [
+        True
+    ]
+    assert not any(follow(light, "").is_lit_at_rest() for light in Light)
+
+
+@pytest.mark.parametrize(
+    ("light", "text", "watts", "scaled"),
+    [
+        (Light.SWITCH, "M3 S100", 100.0, 8.0),
+        (Light.SWITCH, "M3 S100\nG1 X1 S50", 50.0, 4.0),
+        (Light.POWER, "S25", 25.0, 2.0),
+        (Light.FAN, "M106 S200", 200.0, 16.0),
+    ],
+)
+def test_s_is_the_power_in_watts_or_a_share_of_the_range_that_is_given(
+    light: Light, text: str, watts: float, scaled: float
+) -> None:
+    assert follow(light, text).find_power("a") == watts
+    assert follow(light, text, s_max=250.0, power_max=20.0).find_power("a") == pytest.approx(scaled)
+
+
+def test_a_fan_without_a_number_is_full_power_and_a_switch_without_one_says_nothing() -> None:
+    assert follow(Light.FAN, "M106", s_max=255.0, power_max=20.0).find_power("a") == 20.0
+    assert isnan(follow(Light.FAN, "M106").find_power("a"))
+    assert isnan(follow(Light.SWITCH, "M3").find_power("a"))
+    assert isnan(follow(Light.MATERIAL, "S9").find_power("a"))
+
+
+def test_the_time_of_a_dwell_is_no_power() -> None:
+    assert follow(Light.SWITCH, "M3 S100\nG4 S2").find_power("a") == 100.0
+
+
+def test_s_beyond_its_range_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"^a, line 3: S must be at most 255, but is 256"):
+        follow(Light.SWITCH, "M3 S256", s_max=255.0, power_max=20.0).find_power("a, line 3")
+
+
+@pytest.mark.parametrize(
+    ("s_max", "power_max"),
+    [(255.0, None), (None, 20.0), (0.0, 20.0), (float("nan"), 20.0), (255.0, float("inf"))],
+)
+def test_a_range_of_s_needs_both_its_numbers(s_max: float | None, power_max: float | None) -> None:
+    with pytest.raises(BadInput, match="the range of S must be two positive numbers"):
+        Laser(Light.SWITCH, s_max=s_max, power_max=power_max)

@@ -123,3 +123,67 @@ def test_a_position_that_is_not_finite_is_named(value: float) -> None:
 def test_a_tick_takes_time(tick: float) -> None:
     with pytest.raises(BadInput, match="tick must be a positive, finite time"):
         make_path([[0, 0], [1, 0]], tick=tick)
+
+
+def test_a_path_is_lit_unless_it_says_otherwise() -> None:
+    path = make_path([[0, 0], [1, 0], [2, 0]])
+    assert path.lit.tolist() == [True, True]
+    assert path.power is None
+    for array in (path.lit, make_lit([True], power=[3.0]).power):
+        assert array is not None
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = False
+
+
+def make_lit(lit: list[bool], power: list[float] | None = None) -> ScanPath:
+    positions = np.column_stack((np.arange(len(lit) + 1.0), np.zeros(len(lit) + 1)))
+    return ScanPath(
+        name="test", positions=positions, lit=np.array(lit), power=None if power is None else np.array(power)
+    )
+
+
+@pytest.mark.parametrize("lit", [np.ones(3, np.bool_), np.ones(2), np.ones((2, 2), np.bool_)])
+def test_lit_must_be_one_boolean_per_tick(lit: NDArray[np.bool_]) -> None:
+    with pytest.raises(BadInput, match="lit of the path test must be 2 booleans, one per tick"):
+        ScanPath(name="test", positions=np.zeros((3, 2)), lit=lit)
+
+
+@pytest.mark.parametrize(
+    ("power", "match"),
+    [
+        ([1.0], "must have 3 values"),
+        ([1.0, 0.0, -1.0], "in tick 2 it is -1 W"),
+        ([1.0, 0.0, np.nan], "in tick 2 it is nan W"),
+        ([1.0, 5.0, 1.0], "0 where the laser is off, but in tick 1 it is 5 W"),
+    ],
+)
+def test_the_power_of_a_file_is_one_number_per_tick_and_none_in_the_dark(
+    power: list[float], match: str
+) -> None:
+    with pytest.raises(BadInput, match=match):
+        make_lit([True, False, True], power)
+
+
+def test_a_tick_has_settled_after_so_many_lit_ticks_since_the_start_or_the_last_dark_one() -> None:
+    path = make_lit([True] * 5 + [False] + [True] * 4)
+    assert np.flatnonzero(path.settled(3)).tolist() == [3, 4, 9]
+    assert np.flatnonzero(path.settled(0)).tolist() == [0, 1, 2, 3, 4, 6, 7, 8, 9]
+    assert np.flatnonzero(path.settled()).size == 0
+    np.testing.assert_array_equal(path.counted, path.lit)  # where none has settled all lit ones count
+    assert np.flatnonzero(make_lit([True] * 12 + [False] + [True] * 11).counted).tolist() == [10, 11, 23]
+
+
+def test_a_preview_of_the_laser_holds_its_last_tick_beyond_the_end() -> None:
+    path = make_lit([True, False, True])
+    assert path.preview_lit(0, 2).tolist() == [True, False]
+    assert path.preview_lit(1, 4).tolist() == [False, True, True, True]
+    assert path.preview_lit(9, 1).tolist() == [True]
+    with pytest.raises(BadInput, match="k = -1"):
+        path.preview_lit(-1, 2)
+
+
+def test_a_truncated_path_keeps_what_it_knows_of_the_laser() -> None:
+    short = make_lit([True, False, True], [7.0, 0.0, 9.0]).truncated(2)
+    assert short.lit.tolist() == [True, False]
+    assert short.power is not None
+    assert short.power.tolist() == [7.0, 0.0]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
-from laserloop.paths import read_segments
+from laserloop.paths import Track, read_segments
 
 HEADER = "Mode X Y Z Power Param\n"
 ROWS = "1 0 0 0 0 0\n0 0.001 0 0 15 0.3\n0 0.001 0.002 0 15 0.6\n"
@@ -15,6 +15,13 @@ ROWS = "1 0 0 0 0 0\n0 0.001 0 0 15 0.3\n0 0.001 0.002 0 15 0.6\n"
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "part.txt"
+
+
+def read(file: Path) -> Track:
+    """The track, if its lit part lies on the plate."""
+    track = read_segments(file)
+    track.check(file, (15e-3, 10e-3))
+    return track
 
 
 @pytest.mark.parametrize(
@@ -31,29 +38,42 @@ def file(tmp_path: Path) -> Path:
 )
 def test_tables_of_all_its_programs_are_read_alike(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8")
-    track = read_segments(file)
+    track = read(file)
     np.testing.assert_allclose(track.points[[0, 1, -1]], [[0.0, 0.0], [1e-3, 0.0], [1e-3, 2e-3]], atol=1e-15)
-    np.testing.assert_allclose(track.speeds, [0.3, 0.6, 0.6])
-    assert not track.rests.any()
-    assert track.notes == ()
+    legs = track.lengths > 0
+    np.testing.assert_allclose(track.speeds[legs], [0.3, 0.6])
+    assert track.lit[legs].all()
+    assert not track.rests[track.lit].any()
+    in_watts = "pmod" not in text.lower()
+    assert track.powers[legs].tolist() == pytest.approx([15, 15] if in_watts else 2 * [np.nan], nan_ok=True)
+    assert len(track.notes) == (0 if in_watts else 1)
 
 
 def test_mode_0_is_a_line_with_a_speed_and_mode_1_a_spot_with_a_time(file: Path) -> None:
     file.write_text(HEADER + "1 0 0 0 15 0.25\n0 0.001 0 0 15 0.5\n1 0.002 0 0 15 0.75\n")
     track = read_segments(file)
-    np.testing.assert_allclose(1e3 * track.points[:, 0], [0, 0, 1, 2])
-    np.testing.assert_allclose(track.rests, [0.25, 0, 0, 0.75])
-    np.testing.assert_allclose(track.speeds, [0.5, 0.5, 0.5])
-    assert "1 of 2 mm" in track.notes[0]
+    np.testing.assert_allclose(1e3 * track.points[:, 0], [0, 0, 0, 1, 2, 2])
+    np.testing.assert_allclose(track.rests, [0.25, 0, 0, 0, 0.75])
+    assert track.lit.tolist() == [True, True, True, False, True]  # a spot elsewhere is reached in the dark
+    np.testing.assert_array_equal(track.speeds[2:4], [0.5, np.nan])
 
 
-def test_power_0_is_travel(file: Path) -> None:
+def test_waiting_with_the_laser_off_is_dark_time(file: Path) -> None:
+    file.write_text(HEADER + ROWS.replace("15 0.3\n", "15 0.3\n1 0.001 0 0 0 0.5\n"))
+    track = read_segments(file)
+    assert track.rests.sum() == 0.5
+    assert not track.lit[track.rests > 0].any()
+
+
+def test_power_0_is_dark_at_its_own_speed(file: Path) -> None:
     file.write_text(
         HEADER + "1 0 0 0 0 0\n0 0.001 0 0 15 1\n0 0.001 0.001 0 0 9\n0 0 0.001 0 15 1\n0 9 9 0 0 1\n"
     )
     track = read_segments(file)
-    np.testing.assert_allclose(1e3 * track.points, [[0, 0], [1, 0], [1, 1], [0, 1]])
-    assert "the laser is off on 1 way between marks" in track.notes[0]
+    legs = track.lengths > 0
+    np.testing.assert_allclose(1e3 * track.points[1:][legs], [[1, 0], [1, 1], [0, 1]])
+    assert track.lit[legs].tolist() == [True, False, True]
+    np.testing.assert_array_equal(track.speeds[legs], [1, 9, 1])
 
 
 @pytest.mark.parametrize(
@@ -87,7 +107,7 @@ def test_power_0_is_travel(file: Path) -> None:
 def test_a_defect_is_named_with_its_file(file: Path, text: str, match: str) -> None:
     file.write_text(text)
     with pytest.raises(BadInput, match=match) as caught:
-        read_segments(file)
+        read(file)
     assert str(caught.value).startswith(str(file))
     assert "\n" not in str(caught.value)
 
@@ -100,11 +120,11 @@ def test_no_content_causes_anything_but_a_track_or_a_sentence(
     file = tmp_path_factory.getbasetemp() / "any.txt"
     file.write_bytes((HEADER + ROWS).encode() + content)
     try:
-        track = read_segments(file)
+        track = read(file)
     except BadInput as refused:
         sentence = str(refused)
     else:
-        assert (np.abs(track.points) <= [7.5e-3 + 1e-9, 5e-3 + 1e-9]).all()
+        assert (np.abs(track.points[track.touched]) <= [7.5e-3 + 1e-9, 5e-3 + 1e-9]).all()
         return
     assert sentence.startswith(str(file))
     assert "\n" not in sentence

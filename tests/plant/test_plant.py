@@ -139,7 +139,7 @@ def test_fast_beams_are_followed_in_substeps() -> None:
 
 
 def test_a_tick_must_take_time() -> None:
-    with pytest.raises(BadInput, match=r"tick_us of a process must be a number from 0.01 .* but is '0.0'"):
+    with pytest.raises(BadInput, match=r"tick_us of a process must be a number from 0.01 .* but is 0.0"):
         paper_settings(tick=0.0)
 
 

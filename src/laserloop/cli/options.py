@@ -223,8 +223,9 @@ class PathOptions:
         from laserloop.paths import find_path, names_file
 
         on_file = names_file(text)
-        speed = self.speed_mm_s / 1e3 if self.speed_mm_s is not None else None if on_file else process.speed
         options: dict[str, Any] = {"layer": self.layer, "centre": self.centre}
+        if self.speed_mm_s is not None:
+            options["speed"] = self.speed_mm_s / 1e3
         if self.offset_mm is not None:
             options["offset"] = (self.offset_mm[0] / 1e3, self.offset_mm[1] / 1e3)
         if self.jump_mm_s is not None:
@@ -234,7 +235,7 @@ class PathOptions:
         path = find_path(
             text,
             ticks=self.ticks if on_file or self.ticks is not None else ticks,
-            speed=speed,
+            default_speed=process.speed,
             tick=process.tick,
             plate=process.plate[:2],
             **options,
@@ -297,21 +298,31 @@ class PowerOptions:
         if self.excitation is None and self.seed is not None:
             raise BadInput("--seed belongs to --excitation, but came without it; add --excitation persistent")
 
-    def draw(self, path: "ScanPath", process: "Process") -> "NDArray[np.float64]":
-        """Power for each tick of a path, W."""
+    def draw(self, path: "ScanPath", process: "Process") -> "tuple[NDArray[np.float64], tuple[str, ...]]":
+        """Power for each tick of a path, W, and what to know about it; sentences without their full stop."""
         import numpy as np
 
         from laserloop.data.excitation import draw_power
 
         if self.excitation is not None:
             rng = np.random.default_rng(self.seed or 0)
-            return draw_power(self.excitation, len(path), rng, power_max=process.laser.power[1])
+            return draw_power(self.excitation, len(path), rng, power_max=process.laser.power[1]), ()
         if self.power_w == FROM_FILE:
             if path.power is None:
                 raise BadInput(
                     f"--power-w file needs a file that commands powers, but {path.name} does not; give watts"
                 )
-            return path.power
+            return path.power, _tell_beyond(path.power, process)
+        power = np.full(len(path), DEFAULT_POWER_W if self.power_w is None else float(self.power_w))
+        notes = _tell_beyond(power, process)
         if path.power is not None and self.power_w is None:
-            tell_notes([f"{path.name} commands its own powers, which are not used; try --power-w file"])
-        return np.full(len(path), DEFAULT_POWER_W if self.power_w is None else float(self.power_w))
+            notes += (f"{path.name} commands its own powers, which are not used; try --power-w file",)
+        return power, notes
+
+
+def _tell_beyond(power: "NDArray[np.float64]", process: "Process") -> tuple[str, ...]:
+    """A sentence if an open-loop power is more than the laser can give."""
+    most = process.laser.power[1]
+    if power.max() <= most:
+        return ()
+    return (f"powers up to {power.max():g} W are simulated, although the process's laser gives {most:g} W",)

@@ -1,6 +1,7 @@
 """The verb that heats a plate along a path, open loop."""
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,20 +58,21 @@ def simulate(
     check_output("--plot", plot)
     process = target.find(speed_mm_s=way.speed_mm_s)
     scan = way.find(path, process)
-    episode = _run_episode(make_plant(plant, scan, process), scan, laser.draw(scan, process))
+    power, notes = laser.draw(scan, process)
+    tell_notes(notes)
+    scan = replace(scan, notes=(*scan.notes, *notes))
+    episode = _run_episode(make_plant(plant, scan, process), scan, power)
     if plot is not None:
         from laserloop.report.figures import draw_overview
         from laserloop.report.save import save_figure
 
         with writing("--plot"):
-            save_figure(plot, draw_overview(episode))
+            save_figure(plot, draw_overview(episode, window=process.window))
     publish(episode.to_json(), json_file, tabulate_episode(episode))
 
 
 def _run_episode(plant: "Plant", path: "ScanPath", power: "NDArray[np.float64]") -> "Episode":
     """Simulate with a progress bar, and note once by how much the material's range was left."""
-    from dataclasses import replace
-
     from laserloop.data import episode
     from laserloop.report.terminal import show_progress
 

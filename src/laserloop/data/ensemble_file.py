@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from laserloop.bad_input import BadInput
+from laserloop.process.yaml_file import load_yaml, read_text
 
 LARGEST_FILE = 100_000  # bytes; ten settings take 300
 
@@ -17,18 +16,9 @@ def read_settings(file: str | Path) -> dict[str, Any]:
         raise BadInput(
             f"an ensemble must be base, corner or a .yaml file of settings, got {str(file)!r}: choose one."
         )
-    try:
-        with Path(file).open("rb") as stream:
-            content = stream.read(LARGEST_FILE + 1)
-    except (OSError, ValueError) as problem:  # ValueError: a null byte in the name
-        reason = getattr(problem, "strerror", None) or "not a path"
-        raise BadInput(f"{rule} readable, but is not ({reason}); check its name.") from None
-    if len(content) > LARGEST_FILE:
-        raise BadInput(f"{rule} at most {LARGEST_FILE} bytes long, but is longer; keep only the settings.")
-    try:
-        settings = yaml.safe_load(content)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        raise BadInput(f"{rule} YAML, but cannot be read as such; write lines like kind: corner.") from None
+    settings = load_yaml(
+        read_text(file, rule, LARGEST_FILE), "an ensemble", f"the ensemble file {str(file)!r}"
+    )
     if not isinstance(settings, dict):
         raise BadInput(f"{rule} lines of name: value, but holds something else; write kind: corner.")
     return settings

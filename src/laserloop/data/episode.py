@@ -17,7 +17,7 @@ from laserloop.plant import Plant, PlantSettings, Surface
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]  # ticks done, ticks in all
 
-WINDOW = (760.0, 800.0)  # K, where T_max is wanted
+WINDOW = (760.0, 800.0)  # K, where the paper wants T_max
 SHARP = np.pi / 4  # rad, a smaller change of heading within two ticks is no turn
 
 
@@ -87,15 +87,16 @@ class Episode:
         """The ticks within which, or at whose end, the beam turns sharply."""
         return find_turns(np.vstack((self.start, self.positions)))
 
-    def summarise(self, window: tuple[float, float] = WINDOW) -> Summary:
-        """T_max against a window once the heating up is over."""
+    def summarise(self, window: tuple[float, float] | None = None) -> Summary:
+        """T_max against a window, that of the process unless given, once the heating up is over."""
+        low, high = window or self.settings.process.window
         settled = self.temperature[self.settled]
         return Summary(
             ticks=len(settled),
             lowest=float(settled.min()),
             highest=float(settled.max()),
-            above=int(np.count_nonzero(settled > window[1])),
-            below=int(np.count_nonzero(settled < window[0])),
+            above=int(np.count_nonzero(settled > high)),
+            below=int(np.count_nonzero(settled < low)),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -167,10 +167,15 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
 
 
 def find_scan(case: LoopCase) -> ScanPath:
-    """The path of a case; built-in ones go at the speed of the process, files at their own."""
+    """The path of a case; files go at their own speed, where they have one, else at that of the process."""
     process = case.process
-    speed = None if names_file(case.path) else process.speed
-    return find_path(case.path, ticks=case.ticks, speed=speed, tick=process.tick, plate=process.plate[:2])
+    return find_path(
+        case.path,
+        ticks=case.ticks,
+        default_speed=process.speed,
+        tick=process.tick,
+        plate=process.plate[:2],
+    )
 
 
 def make_problem(

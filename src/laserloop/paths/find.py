@@ -27,6 +27,7 @@ def find_path(
     *,
     ticks: int | None = None,
     speed: float | None = None,
+    default_speed: float = DEFAULT_SPEED,
     tick: float = DEFAULT_TICK,
     plate: tuple[float, float] = DEFAULT_PLATE,
     layer: int | None = None,
@@ -42,8 +43,8 @@ def find_path(
     (.gcode, .nc, .ngc, .tap, .gco, .g, .cnc), Common Layer Interface (.cli), a segment table (.txt) or
     waypoints (.csv); with any other ending it is known by its content.
 
-    `speed` (m/s) is for lit moves; without it a file's own speeds are taken, and 304 mm/s where there are
-    none. Dark moves go at the file's speed or at `jump_speed` (m/s). Of a file `layer` chooses the layer,
+    `speed` (m/s) is for lit moves; without it a file's own speeds are taken, and `default_speed` where there
+    are none. Dark moves go at the file's speed or at `jump_speed` (m/s). Of a file `layer` chooses the layer,
     from 1; `offset` (m) moves it, or `centre` puts the bounding box of its lit part on the plate's centre.
     G-code whose S is not in W needs `s_max` and `power_max`: S at `s_max` is `power_max` W.
     """
@@ -54,6 +55,7 @@ def find_path(
                 "a layer, an offset, a centring or a range of S must be for a file, but the path is "
                 f"{text!r}; leave them out or name a file."
             )
+        speed = default_speed if speed is None else speed
         return _find_built_in(text, ticks=ticks, speed=speed, tick=tick, plate=plate)
     if centre and offset != NOWHERE:
         raise BadInput(
@@ -63,9 +65,17 @@ def find_path(
     track = track.centre() if centre else track.shift(offset)
     track.check(text, plate)
     if reader is read_csv and track.is_plain:
-        speed = DEFAULT_SPEED if speed is None else speed
+        speed = default_speed if speed is None else speed
         return sample_polyline(track.points, name=text, speed=speed, tick=tick, ticks=ticks)
-    return sample_track(track, name=text, speed=speed, jump_speed=jump_speed, tick=tick, ticks=ticks)
+    return sample_track(
+        track,
+        name=text,
+        speed=speed,
+        default_speed=default_speed,
+        jump_speed=jump_speed,
+        tick=tick,
+        ticks=ticks,
+    )
 
 
 def _read(
@@ -81,10 +91,9 @@ def _read(
 
 
 def _find_built_in(
-    text: str, *, ticks: int | None, speed: float | None, tick: float, plate: tuple[float, float]
+    text: str, *, ticks: int | None, speed: float, tick: float, plate: tuple[float, float]
 ) -> ScanPath:
     ticks = DEFAULT_TICKS if ticks is None else ticks
-    speed = DEFAULT_SPEED if speed is None else speed
     check_ticks(ticks)
     waypoints = _trace(text, (ticks + 1) * hop_length(speed, tick))
     path = sample_polyline(waypoints, name=text, speed=speed, tick=tick, ticks=ticks)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.path import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, check_tick, check_ticks, too_short
+from laserloop.paths.path import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, check_ticks, too_short
 from laserloop.paths.polyline import MAX_TICKS, ROUNDING, hop_length
 from laserloop.paths.track import Track
 
@@ -23,16 +23,22 @@ def sample_track(
     *,
     name: str,
     speed: float | None = None,
+    default_speed: float = DEFAULT_SPEED,
     jump_speed: float = DEFAULT_JUMP_SPEED,
     tick: float = DEFAULT_TICK,
     ticks: int | None = None,
 ) -> ScanPath:
-    """The path along `track` at t = tick·j, up to `ticks` or the last full tick; `speed` is for lit legs.
+    """The path along `track` at t = tick·j, up to `ticks` or the last full tick.
 
-    A tick is lit if at least half of it is; its power is the mean over its lit part.
+    `speed` is for all lit legs; without it `default_speed` is for those that have none of their own. A tick
+    is lit if at least half of it is; its power is the mean over its lit part.
     """
-    check_tick(tick)
-    speeds, notes = _choose_speeds(track, name, speed=speed, jump_speed=jump_speed, tick=tick)
+    for given in (default_speed, speed):
+        if given is not None:
+            hop_length(given, tick)
+    speeds, notes = _choose_speeds(
+        track, name, speed=speed, default_speed=default_speed, jump_speed=jump_speed
+    )
     timeline = _Timeline(track, speeds)
     ticks = _count_ticks(timeline.end, tick, name, ticks)
     t = tick * np.arange(ticks + 1, dtype=np.float64)
@@ -102,7 +108,7 @@ def _average(
 
 
 def _choose_speeds(
-    track: Track, name: str, *, speed: float | None, jump_speed: float, tick: float
+    track: Track, name: str, *, speed: float | None, default_speed: float, jump_speed: float
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """A speed for every leg, and what was assumed."""
     if not (isfinite(jump_speed) and jump_speed > 0):
@@ -112,15 +118,14 @@ def _choose_speeds(
         )
     speeds, notes = track.speeds, track.notes
     if speed is not None:
-        hop_length(speed, tick)
         speeds = np.where(track.lit, speed, speeds)
     unknown = np.isnan(speeds)
     moving = track.lengths > 0
     if (unknown & moving & track.lit).any():
-        notes += (f"{name}: moves without a speed of their own go at {1e3 * DEFAULT_SPEED:g} mm/s",)
+        notes += (f"{name}: moves without a speed of their own go at {1e3 * default_speed:g} mm/s",)
     if (unknown & moving & ~track.lit).any():
         notes += (f"{name}: dark moves without a speed go at {1e3 * jump_speed:g} mm/s",)
-    return np.where(unknown, np.where(track.lit, DEFAULT_SPEED, jump_speed), speeds), notes
+    return np.where(unknown, np.where(track.lit, default_speed, jump_speed), speeds), notes
 
 
 def _count_ticks(duration: float, tick: float, name: str, asked: int | None) -> int:

@@ -7,7 +7,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import yaml
 from numpy.polynomial import Polynomial
 
 from laserloop.bad_input import BadInput
@@ -20,10 +19,12 @@ from laserloop.process.material import (
     check_table,
     show,
 )
+from laserloop.process.yaml_file import load_yaml, read_text
 
 CSV_HEADERS = (("T_K", "k_W_mK", "rho_kg_m3", "cp_J_kgK"), COLUMNS, ("T", "k", "ρ", "c_p"))
 LARGEST_FILE = 1_000_000  # bytes; a thousand rows take 40 kB
 MOST_COEFFICIENTS = 20
+DIGITS = 12  # of a table; a curve misses its own rows by rounding
 
 
 def shipped_materials() -> tuple[str, ...]:
@@ -45,7 +46,7 @@ def find_material(text: str) -> Material:
 
 
 def _parse_yaml(text: str, where: str) -> Material:
-    return parse_material(_load_yaml(text, where), where)
+    return parse_material(load_yaml(text, "a material", where), where)
 
 
 def read_material(file: str | Path) -> Material:
@@ -54,26 +55,7 @@ def read_material(file: str | Path) -> Material:
     parse = {".csv": _parse_csv, ".yaml": _parse_yaml, ".yml": _parse_yaml}.get(path.suffix.lower())
     if parse is None:
         raise BadInput(f"a material file must end in .csv, .yaml or .yml, got {show(path.name)}: rename it")
-    return parse(_read_text(path), path.name)
-
-
-def _read_text(path: Path) -> str:
-    rule = f"the material file {show(path.name)} must be"
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a path"
-        raise BadInput(f"{rule} readable, got {reason!r}: check the path") from error
-    if not content.strip() or len(content) > LARGEST_FILE:
-        size = "more" if content.strip() else "an empty one"
-        raise BadInput(
-            f"{rule} filled with at most {LARGEST_FILE} bytes, got {size}: start from a shipped file"
-        )
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{rule} UTF-8 text, but byte {error.start + 1} is not: save it as text") from error
+    return parse(read_text(path, f"the material file {show(path.name)} must be", LARGEST_FILE), path.name)
 
 
 def _parse_csv(text: str, where: str) -> Material:
@@ -103,8 +85,9 @@ def describe_material(material: Material) -> dict[str, Any]:
     curves = {label: getattr(material, label) for label in COLUMNS[1:]}
     if all(isinstance(curve, Polynomial) for curve in curves.values()):
         return told | {"polynomial": {label: curve.coef.tolist() for label, curve in curves.items()}}
-    rows = {label: curve(curves["k"].x).tolist() for label, curve in curves.items()}
-    return told | {"table": {"T": curves["k"].x.tolist(), **rows}}
+    T = curves["k"].x.tolist()
+    rows = {label: [float(f"{value:.{DIGITS}g}") for value in curve(T)] for label, curve in curves.items()}
+    return told | {"table": {"T": T, **rows}}
 
 
 def parse_material(data: object, where: str) -> Material:
@@ -128,16 +111,6 @@ def _check_valid(value: object, where: str) -> tuple[float, float]:
         raise BadInput(f"`valid` of {where} must be [low, high] in K, got {show(value)}: give both limits")
     low, high = (check_number(limit, f"`valid` of {where}") for limit in value)
     return low, high
-
-
-def _load_yaml(text: str, where: str) -> object:
-    try:
-        return yaml.safe_load(text)
-    except Exception as error:
-        # PyYAML leaks KeyError, AttributeError, RecursionError and more on hostile text.
-        line = getattr(getattr(error, "problem_mark", None), "line", None)
-        place = where if line is None else f"line {line + 1} of {where}"
-        raise BadInput(f"a material must be plain YAML, but {place} cannot be read: correct it") from error
 
 
 def _check_keys(

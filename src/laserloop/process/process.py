@@ -11,7 +11,7 @@ from laserloop.bad_input import BadInput
 from laserloop.process.beam import Beam
 from laserloop.process.camera import CameraSettings
 from laserloop.process.laser import Laser
-from laserloop.process.material import Material
+from laserloop.process.material import Material, show
 from laserloop.process.material_file import describe_material, find_material, parse_material
 from laserloop.process.schema import ENTRIES, FORMAT, check_keys, find_entry, get_value, set_value
 
@@ -76,7 +76,7 @@ class Process:
         if "material" in given:
             changes["material"] = read_inline(given["material"], where)
         if "name" in given:
-            changes["name"] = str(given["name"])
+            changes["name"] = read_name(given["name"], where)
         return Process()._with(changes)
 
     def change(self, **values: Any) -> "Process":
@@ -118,8 +118,24 @@ class Process:
         )
 
 
+def read_name(given: object, where: str) -> str:
+    """The name that people give a process; 304 without quotes is one too."""
+    text = show(given) if isinstance(given, int) and not isinstance(given, bool) else given
+    words = " ".join(text.split()) if isinstance(text, str) else ""
+    if not (0 < len(words) <= 100 and words.isprintable()):
+        raise BadInput(
+            f"the name of {where} must be 1 to 100 printable characters, but is {show(given)}; correct it."
+        )
+    return words
+
+
 def read_inline(given: object, where: str) -> Material:
     """A material by name, or the whole of it as a mapping."""
     if isinstance(given, str):
         return find_material(given)
+    if not isinstance(given, Mapping):
+        raise BadInput(
+            f"the material of {where} must be the name of a shipped one, a file or its properties, but is "
+            f"{show(given)}; choose one."
+        )
     return parse_material(given, f"the material of {where}")

@@ -11,6 +11,7 @@ from laserloop.bad_input import BadInput
 from laserloop.process.material_file import describe_material, shipped_materials
 from laserloop.process.process import Process
 from laserloop.process.schema import ENTRIES, FORMAT, SECTIONS, Entry, get_value
+from laserloop.process.yaml_file import load_yaml, read_text
 
 LARGEST_FILE = 1_000_000  # bytes; a material's table of a thousand rows inside takes 40 kB
 SHELF = files("laserloop.process") / "processes"
@@ -36,32 +37,14 @@ def find_process(text: str) -> Process:
 
 def read_process(file: str | Path) -> Process:
     """Read a process; a material's file is looked for beside it."""
-    path, rule = Path(file), f"the process file {str(file)!r} must be"
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(LARGEST_FILE + 1)
-    except (OSError, ValueError) as problem:  # ValueError: a null byte in the name
-        reason = getattr(problem, "strerror", None) or "not a path"
-        raise BadInput(f"{rule} readable, but is not ({reason}); check its name.") from None
-    if len(content) > LARGEST_FILE:
-        raise BadInput(f"{rule} at most {LARGEST_FILE} bytes long, but is longer; keep only the settings.")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise BadInput(f"{rule} UTF-8 text, but byte {problem.start + 1} is not; save it as text.") from None
+    path = Path(file)
+    text = read_text(path, f"the process file {str(file)!r} must be", LARGEST_FILE)
     return _parse(text, path.stem, path.parent)
 
 
 def _parse(text: str, name: str, folder: Path) -> Process:
     where = f"the process {name}"
-    try:
-        given = yaml.safe_load(text)
-    except Exception as problem:  # PyYAML leaks KeyError, AttributeError, RecursionError and more
-        line = getattr(getattr(problem, "problem_mark", None), "line", None)
-        place = where if line is None else f"line {line + 1} of {where}"
-        raise BadInput(
-            f"a process must be plain YAML, but {place} cannot be read as such; correct it."
-        ) from None
+    given = load_yaml(text, "a process", where)
     if not isinstance(given, Mapping):
         raise BadInput(
             f"{where} must be lines of name: value, but holds something else; start from a built-in one."

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from laserloop.bad_input import BadInput
+from laserloop.process.material import show
 
 FORMAT = 1
 DIGITS = 12  # that a file keeps of a number, so that units cost no bits on the way there and back
@@ -68,9 +69,7 @@ class Entry:
             or len(parts) != max(1, len(self.names))
             or bool(self.names) != isinstance(given, list | tuple)
         ):
-            raise BadInput(
-                f"{self.key} of {where} must be {self.rule}, but is {str(given)[:60]!r}; correct it."
-            )
+            raise BadInput(f"{self.key} of {where} must be {self.rule}, but is {_show(given)}; correct it.")
         if self.whole:
             return int(numbers[0])
         scaled = tuple(number / self.per for number in numbers)
@@ -78,7 +77,14 @@ class Entry:
 
     def _round(self, value: float) -> float:
         given = float(value) * self.per
-        return float(f"{given:.{DIGITS}g}") if isfinite(given) else given
+        return float(f"{given:.{DIGITS}g}") + 0.0 if isfinite(given) else given  # + 0.0: −0 is 0
+
+
+def _show(given: object) -> str:
+    """A short account of what a file has."""
+    if not isinstance(given, list | tuple):
+        return show(given)
+    return f"[{', '.join(show(part) for part in given[:4])}{', …' if len(given) > 4 else ''}]"
 
 
 def _number(given: object) -> float:
@@ -87,7 +93,7 @@ def _number(given: object) -> float:
         return float("nan")
     try:
         return float(given)
-    except ValueError:
+    except (ValueError, OverflowError):
         return float("nan")
 
 
@@ -170,7 +176,7 @@ def check_keys(given: Mapping[str, Any], where: str) -> dict[Entry, Any]:
     """The entries that are given, with what was given; a key that means nothing is refused by name."""
     if given.get("laserloop_process", FORMAT) != FORMAT:
         raise BadInput(
-            f"{where} must have the format {FORMAT}, but has {str(given['laserloop_process'])[:40]!r}; "
+            f"{where} must have the format {FORMAT}, but has {_show(given['laserloop_process'])}; "
             "update laserloop or correct laserloop_process."
         )
     flat: dict[str, Any] = {}
@@ -178,11 +184,16 @@ def check_keys(given: Mapping[str, Any], where: str) -> dict[Entry, Any]:
         if key in SECTIONS:
             if not isinstance(value, Mapping):
                 raise BadInput(
-                    f"{key} of {where} must be a section of lines, but is {str(value)[:40]!r}; indent them."
+                    f"{key} of {where} must be a section of lines, but is {_show(value)}; indent them."
                 )
-            flat |= {f"{key}.{name}": part for name, part in value.items()}
-        elif key not in OTHERS:
-            flat[str(key)] = value
+            found = {f"{key}.{name}": part for name, part in value.items()}
+        else:
+            found = {} if key in OTHERS else {str(key): value}
+        if flat.keys() & found.keys():
+            raise BadInput(
+                f"a key of {where} may come once, but {key} and its section are both there; keep one."
+            )
+        flat |= found
     for key in flat:
         if key not in BY_KEY:
             raise BadInput(

@@ -13,7 +13,7 @@ from laserloop.report.story import describe_power
 
 def tabulate_episode(episode: Episode) -> Table:
     """What one episode did, a line for each fact."""
-    s = episode.summarise()
+    s, (low, high) = episode.summarise(), episode.settings.process.window
     k, tick = episode.hottest_tick, episode.settings.tick
     place = "({:.2f}, {:.2f}) mm".format(*episode.peak_positions[k] * 1e3)
     own = "peak between nodes" if episode.settings.subgrid else "hottest node"
@@ -25,8 +25,8 @@ def tabulate_episode(episode: Episode) -> Table:
         ("T_max at nodes", _show_range(episode.t_max[episode.settled])),
         ("T_max between nodes", _show_range(episode.t_peak[episode.settled])),
         ("hottest", f"{episode.temperature[k]:.1f} K at {episode.t[k] * 1e3:.2f} ms near {place}"),
-        (f"above {WINDOW[1]:g} K", _show_ticks(s.above, s.ticks, tick)),
-        (f"below {WINDOW[0]:g} K", _show_ticks(s.below, s.ticks, tick)),
+        (f"above {high:g} K", _show_ticks(s.above, s.ticks, tick)),
+        (f"below {low:g} K", _show_ticks(s.below, s.ticks, tick)),
         ("absorbed", f"{episode.books['absorbed'] * 1e3:.2f} mJ"),
         ("plant step", f"{episode.ms_per_step:.2f} ms"),
     ):
