@@ -5,18 +5,23 @@ PYTHON ?= python3
 # held by hand: a newer one may bring gigabytes of CUDA with it
 TORCH ?= 2.13.0
 
-.PHONY: setup demo test lint docs readme wheel package-check constraints validate bench clean
+.PHONY: core setup demo test lint docs readme wheel package-check constraints validate bench clean
 
-setup: $(VENV)/.ready
+core: $(VENV)/.core  # what simulates and controls; no PyTorch, no tools
+setup: $(VENV)/.ready  # all of it
 
-$(VENV)/.ready: pyproject.toml constraints.txt
+$(VENV)/.core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable . --constraint constraints.txt
+	touch $@
+
+$(VENV)/.ready: $(VENV)/.core
 	$(BIN)/pip install --quiet --editable ".[dev]" --constraint constraints.txt
 	$(BIN)/laserloop simulate diagonal --ticks 1 > /dev/null  # compiles the kernels once, for all later starts
 	$(BIN)/laserloop control diagonal --ticks 1 > /dev/null
 	touch $@
 
-demo: setup
+demo: core
 	$(BIN)/laserloop demo --out out/demo
 
 test: setup lint

@@ -17,7 +17,7 @@ def main() -> float:
     )
     corners = np.array([[-1.0, 0.0], [0.5, 0.0], [0.5, 0.4], [-1.0, 0.4]]) * 1e-3
     path = ll.sample_polyline(corners, name="hairpin", speed=0.25)
-    plant = ll.Plant(ll.graded_settings(region=(-1e-3, 5e-4, 0.0, 4e-4), speed=0.25, material=alloy))
+    plant = ll.make_plant("graded", path, ll.Process(material=alloy))
     camera = ll.Camera(ll.CameraSettings(pixel=50e-6, noise=2.0, delay=1, seed=7))
     image = camera.see(plant.reset())
     for k in range(len(path)):

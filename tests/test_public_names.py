@@ -6,9 +6,10 @@ import sys
 import laserloop
 
 PROMISED = {
-    *("BadInput", "Beam", "Camera", "CameraSettings", "Episode", "Excitation", "Image", "Material", "Plant"),
-    *("PlantSettings", "ScanPath", "Surface", "draw_power", "find_material", "find_path", "graded_settings"),
-    *("make_plant", "paper_settings", "read_material", "sample_polyline", "simulate"),
+    *("Action", "BadInput", "Camera", "CameraSettings", "Controller", "Episode", "Image", "Material"),
+    *("MpcProblem", "Plant", "Preview", "Process", "Run", "ScanPath", "Status", "Surface", "close_loop"),
+    *("find_material", "find_path", "find_process", "make_controller", "make_plant", "plot", "read_material"),
+    *("read_process", "run_closed_loop", "sample_polyline", "score", "simulate"),
 }
 
 

@@ -30,7 +30,8 @@ def tabulate_loops() -> list[str]:
         if row["path"] == "diagonal"
     }
     lines = [
-        "| 320 ticks on the unseen diagonal, 760–800 K wanted | ticks above | overshoot | below | power |",
+        "| `paper` plant, 320 ticks on the unseen diagonal, 760–800 K wanted "
+        "| ticks above | overshoot | below | power |",
         "|---|---|---|---|---|",
     ]
     for label, name in CONTROLLERS.items():
@@ -44,14 +45,16 @@ def tabulate_loops() -> list[str]:
 
 def tabulate_speed() -> list[str]:
     """One line for each of the other questions."""
+    machine = read("reproduction/results/clock/stages")["machine"]["cpu"]
     mpc = read("reproduction/results/clock/timing")["bench"]
     step, plants = read("results/plant_speed")["bench"], read("reproduction/results/plant")["plants"]
     bias = {name: max(abs(at["peak_bias_k"]) for at in angles.values()) for name, angles in plants.items()}
     coarse = next(value for name, value in bias.items() if name.startswith("paper"))
     return [
-        "| question | answer |",
+        f"| on one core of {machine} | |",
         "|---|---|",
-        f"| one plan of five ticks, median | IPOPT {mpc['reference']['median_us'] / 1e3:.0f} ms, exported C "
+        "| one plan of five ticks, median, problems of the `paper` plant "
+        f"| IPOPT {mpc['reference']['median_us'] / 1e3:.0f} ms, exported C "
         f"{mpc['exported_c']['median_us']:.0f} µs ({mpc['ratio_median_c']:.0f} times faster) |",
         f"| one step of the plant | {step['paper_ms']:.1f} ms `paper`, {step['graded_ms']:.1f} ms `graded`; "
         f"{step['ratio_scipy']:.0f} times faster than SciPy's sparse Newton |",

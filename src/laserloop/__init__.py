@@ -10,63 +10,69 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from laserloop.bad_input import BadInput
+    from laserloop.control import Action, Controller, MpcProblem, Preview, Status
     from laserloop.data.episode import Episode, simulate
-    from laserloop.data.excitation import Excitation, draw_power
+    from laserloop.loop.controllers import make_controller
+    from laserloop.loop.run import Run, run_closed_loop
+    from laserloop.loop.scores import score
     from laserloop.paths import ScanPath, find_path, sample_polyline
-    from laserloop.plant import (
-        Camera,
-        Image,
-        Plant,
-        PlantSettings,
-        Surface,
-        graded_settings,
-        make_plant,
-        paper_settings,
+    from laserloop.plant import Camera, Image, Plant, Surface, make_plant
+    from laserloop.process import (
+        CameraSettings,
+        Material,
+        Process,
+        find_material,
+        find_process,
+        read_material,
+        read_process,
     )
-    from laserloop.process import Beam, CameraSettings, Material, find_material, read_material
+    from laserloop.script import close_loop, plot
 
 _ROOMS = {
     "bad_input": ("BadInput",),
-    "data.episode": ("Episode", "make_plant", "simulate"),
-    "data.excitation": ("Excitation", "draw_power"),
+    "control": ("Action", "Controller", "MpcProblem", "Preview", "Status"),
+    "data.episode": ("Episode", "simulate"),
+    "loop.controllers": ("make_controller",),
+    "loop.run": ("Run", "run_closed_loop"),
+    "loop.scores": ("score",),
     "paths": ("ScanPath", "find_path", "sample_polyline"),
-    "plant": (
-        "Beam",
-        "Camera",
-        "CameraSettings",
-        "Image",
-        "Material",
-        "Plant",
-        "PlantSettings",
-        "Surface",
-        "find_material",
-        "graded_settings",
-        "paper_settings",
-        "read_material",
+    "plant": ("Camera", "Image", "Plant", "Surface", "make_plant"),
+    "process": (
+        *("CameraSettings", "Material", "Process"),
+        *("find_material", "find_process", "read_material", "read_process"),
     ),
+    "script": ("close_loop", "plot"),
 }
 
 __all__ = [
+    "Action",
     "BadInput",
-    "Beam",
     "Camera",
     "CameraSettings",
+    "Controller",
     "Episode",
-    "Excitation",
     "Image",
     "Material",
+    "MpcProblem",
     "Plant",
-    "PlantSettings",
+    "Preview",
+    "Process",
+    "Run",
     "ScanPath",
+    "Status",
     "Surface",
-    "draw_power",
+    "close_loop",
     "find_material",
     "find_path",
-    "graded_settings",
+    "find_process",
+    "make_controller",
     "make_plant",
-    "paper_settings",
+    "plot",
     "read_material",
+    "read_process",
+    "run_closed_loop",
     "sample_polyline",
+    "score",
     "simulate",
 ]
 

@@ -1,11 +1,13 @@
-"""The crew: processes of this machine, or the workers of a dask cluster, and how their work comes in."""
+"""The workers: processes of this machine or of a dask cluster, and how their work comes in."""
 
 import logging
 import os
+import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib.metadata import version
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 from laserloop.bad_input import BadInput
@@ -19,7 +21,7 @@ MAX_WORKERS = 1024
 GLANCE_EVERY = 2.0  # s
 
 
-def check_crew(workers: int | None, scheduler: str | None) -> int:
+def check_workers(workers: int | None, scheduler: str | None) -> int:
     """How many local processes are meant; refuses what cannot be."""
     if workers is not None and scheduler is not None:
         raise BadInput("workers and a scheduler exclude each other, but both were given; drop one.")
@@ -29,7 +31,7 @@ def check_crew(workers: int | None, scheduler: str | None) -> int:
 
 
 @contextmanager
-def open_crew(workers: int, scheduler: str | None = None) -> Iterator["Client"]:
+def open_cluster(workers: int, scheduler: str | None = None) -> Iterator["Client"]:
     """A client of so many local processes of one thread each, or of the scheduler at an address.
 
     Local processes end with this one, however it ends.
@@ -47,18 +49,31 @@ def open_crew(workers: int, scheduler: str | None = None) -> Iterator["Client"]:
             check_versions(client.run(version, "laserloop", on_error="return"))
             yield client
         return
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": DEATHS}),
-        LocalCluster(  # type: ignore[no-untyped-call]
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address="127.0.0.1:0",  # some free port, for this machine only
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster) as client,  # type: ignore[no-untyped-call]
-    ):
-        yield client
+    with dask.config.set({"distributed.scheduler.allowed-failures": DEATHS}):
+        with _interrupts_held():
+            cluster = LocalCluster(  # type: ignore[no-untyped-call]
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address="127.0.0.1:0",  # some free port, for this machine only
+                silence_logs=logging.CRITICAL,
+            )
+        with cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
+            yield client
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C, which a terminal sends to every process, waits here and never reaches what is started here.
+
+    Threads and processes inherit the mask: workers end because this process tells them to, without a word.
+    """
+    resource_tracker.ensure_running()  # which would let them through again if it were started here
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def check_versions(found: Mapping[str, Any]) -> None:

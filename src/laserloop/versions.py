@@ -1,13 +1,17 @@
-"""What a result depends on besides its settings: versions, the C compiler and the processor."""
+"""What a result depends on besides its settings: versions, the code, the C compiler and the processor."""
 
+import hashlib
 import os
 import platform
 import shutil
 import subprocess
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "casadi", "torch", "dask", "zarr")
+SHOWING = {"cli", "pages", "report", "viewer"}  # rooms that only show results
+SOURCES = (".py", ".c", ".h", ".json", ".yaml", ".csv")  # code, and the numbers it ships with
 FEATURES = ("avx2", "fma", "avx512f", "asimd", "sve")  # that compiled arithmetic may use
 
 
@@ -31,6 +35,23 @@ def describe_versions() -> str:
     found = find_versions()
     width = max(map(len, found))
     return "\n".join(f"{name:{width}}  {value}" for name, value in found.items())
+
+
+@cache
+def hash_code() -> str:
+    """The first 16 hex digits of the hash of the installed package, but for the rooms that only show."""
+    return hash_source(Path(__file__).parent)
+
+
+def hash_source(root: Path) -> str:
+    """The same of a package's folder."""
+    digest = hashlib.sha256()
+    for file in sorted(root.rglob("*")):
+        place = file.relative_to(root)
+        if file.suffix in SOURCES and not SHOWING.intersection(place.parts[:-1]):
+            digest.update(f"{place.as_posix()} {file.stat().st_size}\n".encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _describe_compiler() -> str:

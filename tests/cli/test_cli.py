@@ -19,9 +19,10 @@ from laserloop.bench.threads import NAMES
 from laserloop.cli import app, main
 from laserloop.control.export.compiler import NoCompiler, find_compiler
 from laserloop.data import episode
+from laserloop.process import Process
 from laserloop.versions import find_versions
 
-LISTS = ("t_s", "x_mm", "y_mm", "power_w", "t_max_k", "t_peak_k")
+LISTS = ("t_s", "x_mm", "y_mm", "lit", "power_w", "t_max_k", "t_peak_k")
 Capture = pytest.CaptureFixture[str]
 
 
@@ -45,6 +46,9 @@ def test_json_holds_the_promised_lists(plant: str, capsys: Capture) -> None:
     assert set(data["power_w"]) == {14.0}
     assert 700 < data["t_max_k"][-1] <= data["t_peak_k"][-1] < 950
     assert data["ms_per_step"] > 0
+    assert all(data["lit"])
+    assert Process.from_json(data["process"]) == Process()
+    assert (data["version"], data["notes"]) == (version("laserloop"), [])
 
 
 def test_options_reach_the_plant(capsys: Capture) -> None:
@@ -55,10 +59,12 @@ def test_options_reach_the_plant(capsys: Capture) -> None:
         *("--plate-mm", "8,6,1"),
     )
     assert np.hypot(*np.diff([data["x_mm"], data["y_mm"]])) == pytest.approx(0.05)  # 500 mm/s · 100 µs
-    assert (data["ambient_k"], data["sigma_um"], data["absorptivity"]) == pytest.approx((400, 120, 0.5))
-    assert data["plate_mm"] == pytest.approx([8, 6, 1])
+    process = data["process"]
+    assert (process["ambient_k"], process["tick_us"], process["speed_mm_s"]) == pytest.approx((400, 100, 500))
+    assert process["beam"] == pytest.approx({"sigma_um": 120, "absorptivity": 0.5})
+    assert process["plate_mm"] == pytest.approx([8, 6, 1])
     assert data["energy_j"]["absorbed"] == pytest.approx(0.5 * 8 * 4e-4)
-    assert "64" in data["material"]
+    assert "64" in process["material"]["name"]
 
 
 def test_the_same_seed_gives_the_same_power(capsys: Capture) -> None:
@@ -189,7 +195,7 @@ def test_too_little_memory_is_one_sentence(capsys: Capture, monkeypatch: pytest.
     def run_out(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(episode, "make_plant", run_out)
+    monkeypatch.setattr("laserloop.plant.make_plant", run_out)
     expect_one_sentence(main(["simulate", "diagonal"]), capsys, "memory")
 
 
@@ -197,7 +203,7 @@ def test_the_demo_compares_three_controllers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("laserloop.cli.control_verbs.DEFAULT_TICKS", 60)  # past the first sharp turn
+    monkeypatch.setattr(sys.modules["laserloop.cli.demo"], "DEMO_TICKS", 60)  # past the first sharp turn
     monkeypatch.setenv("COLUMNS", "60")  # of a pipe, where a table stays whole
     assert main(["demo", "--out", "out/demo", "--json", "demo.json"]) == 0
     out = capsys.readouterr().out

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from laserloop.cli import main
+from laserloop.control.action import Status
 from laserloop.predict.networks import load_model
 
 PROMISED = {
     *("path", "controller", "model", "plant", "ticks", "settled_from", "delta_k", "t_max_k", "overshoot_k"),
     *("n_over", "over_ms", "below_fraction", "deepest_below_k", "residual_rms_k", "residual_max_k"),
     *("residual_mean_k", "power_mean_w", "power_step_mean_w", "solve_ms", "iterations", "statuses"),
-    *("series", "peak"),
+    *("series", "peak", "node", "process", "version", "notes", "t_min_k"),
 }
 SCORES = {
     "t_max_k",
@@ -41,7 +42,7 @@ def test_a_run_has_all_that_was_promised(tmp_path: Path) -> None:
     assert isinstance(series, dict)
     assert set(peak) >= SCORES
     assert {
-        len(series[name]) for name in ("t_s", "x_mm", "y_mm", "power_w", "t_true_k", "t_predicted_k")
+        len(series[name]) for name in ("t_s", "x_mm", "y_mm", "lit", "power_w", "t_true_k", "t_predicted_k")
     } == {14}
     assert found["statuses"] == {"solved": 14}
     assert found["model"] == "paper-corner"
@@ -87,7 +88,13 @@ def test_figures_are_drawn_where_they_are_asked_for(tmp_path: Path) -> None:
         (["spiral", "--model", "nobody"], "nobody"),
         (["spiral", "--window-k", "800,760"], "--window-k"),
         (["spiral", "--delta-k", "50"], "margins"),
-        (["spiral", "--controller", "ipopt", "--tick-us", "100"], "ticks of 125"),
+        (["spiral", "--controller", "ipopt", "--tick-us", "100"], "tick_us is another"),
+        (["spiral", "--controller", "ipopt", "--material", "ti64"], "material is another"),
+        (["diagonal", "--controller", "ipopt", "--speed-mm-s", "600"], "the path runs at 600 mm/s"),
+        (["spiral", "--controller", "ipopt", "--power-max-w", "200"], "the laser may give 200 W"),
+        (["spiral", "--controller", "ipopt", "--window-k", "1500,1700"], "the window is 1500 to 1700 K"),
+        (["spiral", "--controller", "ipopt", "--pixel-um", "100"], "a pixel of 100"),
+        (["spiral", "--controller", "ipopt", "--plant", "graded"], "not on graded"),
         (["spiral", "--controller", "magic"], "controller"),
         (["nowhere.csv"], "nowhere.csv"),
     ],
@@ -102,10 +109,33 @@ def test_a_bad_wish_is_refused_in_one_sentence(
     assert "Traceback" not in said
 
 
-def test_a_camera_may_be_late_slow_and_noisy(tmp_path: Path) -> None:
-    options = ("--ticks", "14", "--delay", "1", "--every", "2", "--noise-k", "3", "--pixel-um", "150")
-    found = close(tmp_path, "vertical", "--controller", "ipopt", *options)
-    assert found["ticks"] == 14
+def test_a_camera_may_be_late_slow_noisy_and_coarse(tmp_path: Path) -> None:
+    options = ("--delay", "1", "--every", "2", "--noise-k", "3", "--pixel-um", "50", "--seed", "7")
+    found = close(tmp_path, "vertical", "--controller", "ipopt", "--ticks", "14", *options)
+    process = found["process"]
+    assert isinstance(process, dict)
+    assert process["camera"] == {
+        "pixel_um": 50.0,
+        "noise_k": 3.0,
+        "exposure_ticks": 1,
+        "delay_ticks": 1,
+        "every_ticks": 2,
+    }
+    assert (found["ticks"], found["seed"]) == (14, 7)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--delay", "1"), ("--every", "2"), ("--noise-k", "3"), ("--pixel-um", "50"), ("--tracking", "30")],
+    ids=str,
+)
+def test_every_wish_changes_the_run(options: tuple[str, ...], tmp_path: Path) -> None:
+    runs = [
+        close(tmp_path, "diagonal", "--controller", "ipopt", "--ticks", "12", *wish)["series"]
+        for wish in ((), options)
+    ]
+    powers = [run["power_w"] for run in runs if isinstance(run, dict)]
+    assert max(abs(one - other) for one, other in zip(*powers, strict=True)) > 0.05
 
 
 def test_a_margin_is_calibrated_and_kept_with_the_model(tmp_path: Path) -> None:
@@ -128,15 +158,32 @@ def test_a_shipped_model_keeps_its_own_margin(capsys: pytest.CaptureFixture[str]
     assert "shipped" in capsys.readouterr().err
 
 
-def test_a_model_on_a_plant_it_never_saw_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    close(tmp_path, "spiral", "--controller", "ipopt", "--ticks", "2", "--material", "ti64")
-    assert "guesses" in capsys.readouterr().err
-    close(tmp_path, "spiral", "--controller", "ipopt", "--ticks", "2")
-    assert "guesses" not in capsys.readouterr().err
+def test_who_insists_gets_the_run_and_a_note_on_both_ways_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    insisting = ("spiral", "--controller", "ipopt", "--ticks", "2", "--material", "ti64", "--force")
+    found = close(tmp_path, *insisting)
+    assert "paper-corner was not made for this: material is another" in capsys.readouterr().err
+    assert isinstance(found["notes"], list)
+    assert any("material is another" in note for note in found["notes"])
+    fitting = close(tmp_path, "spiral", "--controller", "ipopt", "--ticks", "2", "--speed-mm-s", "310")
+    assert fitting["notes"] == []
+    assert "not made for" not in capsys.readouterr().err
 
 
-def test_a_model_at_a_speed_it_never_saw_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    close(tmp_path, "diagonal", "--controller", "ipopt", "--ticks", "2", "--speed-mm-s", "600")
-    assert "trained at 304 mm/s, but the path runs at 600 mm/s" in capsys.readouterr().err
-    close(tmp_path, "diagonal", "--controller", "ipopt", "--ticks", "2", "--speed-mm-s", "330")
-    assert "trained at" not in capsys.readouterr().err
+def test_a_controller_of_ones_own_runs_beside_the_shipped_ones(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n"
+        "    def __init__(self, problem):\n"
+        "        self.power = problem.power[1]\n"
+        "    def act(self, image, preview):\n"
+        "        if preview.time > 5e-4:\n"
+        "            raise ValueError('tired')\n"
+        "        return self.power / 2\n"
+    )
+    found = close(tmp_path, "spiral", "--controller", f"{tmp_path / 'mine.py'}:Mine", "--ticks", "12")
+    assert found["controller"] == "Mine"
+    assert found["statuses"] == {str(Status.BARE): 5, str(Status.RAISED): 7}
+    assert found["notes"] == ["the controller raised at tick 5: ValueError: tired"]
+    assert isinstance(found["series"], dict)
+    assert found["series"]["power_w"] == [10.0] * 5 + [0.0] * 7

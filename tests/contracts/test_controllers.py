@@ -26,7 +26,11 @@ FAULTS: dict[str, Callable[[Span], Disturb]] = {
 SHORT, LONG = Span(5, 2), Span(4, 9)
 TICKS = 16
 # While a cold plate heats up no plan keeps the window, and there the compiled solver may end at its cap.
-GOOD = {"ipopt": {Status.SOLVED}, "realtime": {Status.SOLVED, Status.STOPPED}}
+GOOD = {
+    "ipopt": {Status.SOLVED},
+    "realtime": {Status.SOLVED, Status.STOPPED},
+    "sqp": {Status.SOLVED, Status.STOPPED},
+}
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +58,7 @@ def close(
     disturb: Disturb | None = None,
 ) -> Run:
     problem = problem or MpcProblem()
-    gains = find_gains("paper")
+    gains = find_gains("paper", Process())
     controller = make_controller(name, problem, plant=plant, model=model, gains=gains)
     run = run_closed_loop(plant, Camera(), controller, path, power_bounds=problem.power, disturb=disturb)
     low, high = problem.power
@@ -126,6 +130,18 @@ def test_a_weak_laser_gives_all_it_has(name: str, plant: Plant, path: ScanPath, 
 def test_a_path_of_one_tick_is_controlled(name: str, model: Model) -> None:
     path = find_path("spiral", ticks=1)
     assert len(close(name, make_plant("paper", path), path, model)) == 1
+
+
+@pytest.mark.parametrize("name", CONTROLLERS)
+def test_dark_ticks_get_no_power_and_the_light_comes_back_after_them(
+    name: str, plant: Plant, path: ScanPath, model: Model
+) -> None:
+    lit = np.arange(TICKS) % 8 < 5
+    run = close(name, plant, replace(path, lit=lit), model)
+    assert not run.power[~lit].any()
+    assert (run.power[lit] > 1.0).all()
+    assert {run.statuses[k] for k in np.flatnonzero(~lit)} == {Status.DARK}
+    assert run.t_max[:5].max() > run.t_max[7]
 
 
 @pytest.mark.parametrize("name", WITH_MODEL)

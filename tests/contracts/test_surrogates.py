@@ -24,7 +24,6 @@ from laserloop.predict.networks import (
     shipped_models,
 )
 from laserloop.predict.networks.architecture import Architecture, feature_sizes, split_flat
-from laserloop.predict.networks.onnx_export import export_onnx
 from laserloop.predict.networks.predictor import make_predictor
 from laserloop.predict.networks.training_state import Progress
 
@@ -132,16 +131,6 @@ def test_the_compiled_predictor_agrees(architecture: Architecture) -> None:
     predict = make_predictor(model)
     compiled = [predict(*one) for one in zip(*window, strict=True)]
     np.testing.assert_allclose(compiled, model.predict(*window), rtol=0, atol=1e-6)
-
-
-@every
-def test_onnx_agrees(architecture: Architecture, tmp_path: Path) -> None:
-    runtime = pytest.importorskip("onnxruntime")
-    model, window = draw_model(architecture), inputs(draw_windows(architecture.horizon))
-    export_onnx(model, tmp_path / "model.onnx")
-    session = runtime.InferenceSession(str(tmp_path / "model.onnx"))
-    (predicted,) = session.run(None, dict(zip(("branch", "temps", "location"), window, strict=True)))
-    np.testing.assert_allclose(predicted, model.predict(*window), rtol=0, atol=1e-3)
 
 
 @every

@@ -9,14 +9,14 @@ from scipy.optimize import lsq_linear
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Status
-from laserloop.control.embedding import SMOOTHING
-from laserloop.control.folding import Folder, rectify
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
 from laserloop.data.scaling import Scaler
 from laserloop.predict.networks import Lstm, Model, Scalers, SsAr, find_model
 from laserloop.predict.networks.architecture import Architecture, FloatArray, feature_sizes
+from laserloop.predict.networks.folding import SMOOTHING, Folder, rectify
+from laserloop.predict.networks.forecast import NetworkForecast
 
 pytest.importorskip("casadi")
 
@@ -24,11 +24,12 @@ SPEED, TICK = 0.304, 1.25e-4  # m/s, s
 WARM = np.array([780.0, 640.0, 550.0, 470.0, 410.0, 365.0])  # K, a beam in its window and the way ahead
 PROBLEM = MpcProblem(margin_above=13.0)
 NEAR = 1e-4  # K or W: at a bound
+MODEL = find_model("paper-corner")
 
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return find_model("paper-corner")
+    return MODEL
 
 
 @pytest.fixture(scope="module")
@@ -40,20 +41,25 @@ def ask(**changes: Any) -> Question:
     """A beam on its way along x; the search begins with the last power."""
     x = SPEED * TICK * np.arange(5)
     rest = np.zeros(5)
-    question = Question(
+    forecast = NetworkForecast(
         kinematics=np.stack((x, rest, rest + SPEED, rest), axis=1),
         temps=WARM,
         location=np.zeros(2),
         previous=14.0,
-        start=np.full(5, 14.0),
         committed=np.empty(0),
+        model=MODEL,
     )
-    return replace(question, **changes)
+    asked = {name: changes.pop(name) for name in ("start", "lit", "resumes") if name in changes}
+    question = Question(
+        forecast=replace(forecast, **changes), start=np.full(5, 14.0), lit=np.ones(5, np.bool_)
+    )
+    return replace(question, **asked)
 
 
 def make_predict(model: Model, question: Question) -> Any:
     """T̂ of a plan in NumPy, with the rectifier of the graph."""
-    net = Folder(model, smoothing=SMOOTHING).fold(question.kinematics, question.temps, question.location)
+    known = question.network(5)
+    net = Folder(model, smoothing=SMOOTHING).fold(known.kinematics, known.temps, known.location)
     return lambda P: net.C @ rectify(net.W @ rectify(net.A @ P + net.a, SMOOTHING) + net.b, SMOOTHING) + net.c
 
 
@@ -69,18 +75,19 @@ def imbalance(model: Model, problem: MpcProblem, question: Question, plan: Float
 
     A tick below the floor pulls with the whole price of a kelvin, one at the floor with any part of it.
     """
-    net = Folder(model, smoothing=SMOOTHING).fold(question.kinematics, question.temps, question.location)
+    known, free = question.network(5), question.free
+    net = Folder(model, smoothing=SMOOTHING).fold(known.kinematics, known.temps, known.location)
     spread, (low, high) = problem.spread, problem.power
-    spread[: len(question.committed)] = 0.0  # what is committed does not move
+    spread[~free] = 0.0  # what is committed or dark does not move
     spread = spread[:, spread.any(axis=0)]
     z = net.A @ plan + net.a
     y = net.W @ rectify(z, SMOOTHING) + net.b
     first, second = (0.5 * (1 + v / np.sqrt(v**2 + SMOOTHING)) for v in (z, y))
     slope = net.C * second @ net.W * first @ net.A @ spread  # K/W, by moves
     predicted = net.C @ rectify(y, SMOOTHING) + net.c
-    slope, predicted = (part[len(question.committed) :] for part in (slope, predicted))  # the rest is over
+    slope, predicted = slope[free], predicted[free]  # the rest does not count
     price = problem.slack_cost / problem.slack_scale
-    hops = np.diff(np.concatenate(([question.previous], plan)))
+    hops = question.moves * np.diff(np.concatenate(([question.previous], plan)))
     gradient = 2 * problem.power_cost * plan / high**2
     gradient += 2 * problem.move_cost * (hops - np.append(hops[1:], 0.0)) / high**2
     gradient = gradient @ spread
@@ -225,6 +232,27 @@ def test_committed_powers_stay_and_the_rest_makes_the_best_of_them(
     assert solution.predicted.max() <= PROBLEM.ceiling + 1e-3
 
 
+@pytest.mark.parametrize("lit", [[1, 1, 0, 0, 1], [0, 1, 1, 1, 0], [1, 0, 1, 0, 1]], ids=str)
+@pytest.mark.parametrize("resumes", [False, True])
+def test_dark_ticks_get_no_power_and_the_others_make_the_best_of_it(
+    model: Model, lit: list[int], *, resumes: bool
+) -> None:
+    question = ask(previous=0.0 if resumes else 12.0, lit=np.array(lit, np.bool_), resumes=resumes)
+    solution = IpoptSolver(model, PROBLEM, tolerance=1e-10).solve(question)
+    assert solution.status is Status.SOLVED
+    assert (solution.plan[~question.lit] == 0.0).all()
+    assert (solution.plan[question.lit] > 1.0).all()
+    assert imbalance(model, PROBLEM, question, solution.plan) < 1e-3
+
+
+def test_coming_back_from_the_dark_is_no_move(model: Model) -> None:
+    calm = IpoptSolver(model, replace(PROBLEM, move_cost=1e7))
+    moved, resumed = (
+        calm.solve(ask(previous=0.0, temps=WARM - 30.0, resumes=resumes)).plan[0] for resumes in (False, True)
+    )
+    assert resumed > moved + 1.0
+
+
 def test_a_plan_that_is_all_committed_is_only_predicted(model: Model, solver: IpoptSolver) -> None:
     committed = np.full(5, 13.0)
     question = ask(committed=committed)
@@ -245,11 +273,14 @@ def test_committed_powers_stay_when_nothing_helps(solver: IpoptSolver) -> None:
 def test_a_question_that_is_no_number_gets_no_answer(
     model: Model, name: str, value: float, graph: str, solvers: dict[str, IpoptSolver]
 ) -> None:
-    broken = value if name == "previous" else np.array(getattr(ask(committed=np.ones(1)), name))
+    sound = ask(committed=np.ones(1))
+    broken = (
+        value if name == "previous" else np.array(getattr(sound if name == "start" else sound.forecast, name))
+    )
     if isinstance(broken, np.ndarray):
         broken.flat[0] = value
     solution = solvers[graph].solve(ask(**{name: broken}))
-    assert solution.status is Status.SPEECHLESS
+    assert solution.status is Status.NO_PREDICTION
     assert_in_bounds(solution, PROBLEM)
     assert np.isnan(solution.predicted).all()
 
@@ -260,10 +291,10 @@ def solvers(model: Model, solver: IpoptSolver) -> dict[str, IpoptSolver]:
 
 
 @pytest.mark.parametrize("graph", ["folded", "plain"])
-def test_a_model_that_predicts_no_number_is_speechless(model: Model, graph: str) -> None:
+def test_a_model_that_predicts_no_number_gets_no_prediction(model: Model, graph: str) -> None:
     broken = replace(model, weights={**model.weights, "bias": np.full(5, np.nan, np.float32)})
     solution = IpoptSolver(broken, PROBLEM, graph=graph).solve(ask())
-    assert solution.status is Status.SPEECHLESS
+    assert solution.status is Status.NO_PREDICTION
     assert_in_bounds(solution, PROBLEM)
 
 
@@ -311,7 +342,7 @@ def test_a_single_step_network_is_planned_with_through_its_plain_graph() -> None
     model = draw_model(SsAr(width=16, basis=8))
     question = ask()
     solution = IpoptSolver(model, PROBLEM, graph="plain").solve(question)
-    branch = np.concatenate((solution.plan[:, np.newaxis], question.kinematics), axis=1)
+    branch = np.concatenate((solution.plan[:, np.newaxis], question.network(5).kinematics), axis=1)
     (sharp,) = model.predict(branch[np.newaxis], WARM[np.newaxis], np.zeros((1, 2)))
     assert solution.status is Status.SOLVED
     np.testing.assert_allclose(solution.predicted, sharp, rtol=0, atol=0.2)

@@ -9,6 +9,7 @@ from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution
 from laserloop.paths.preview import Preview
 from laserloop.plant import Hottest, Image
+from laserloop.predict.networks import NetworkPredictor, find_model
 
 TICK = 1e-4
 
@@ -44,14 +45,18 @@ def see(k: int) -> Image:
     return Image(time=k * TICK, x=x, y=y, temperature=temperature, peak=Hottest(400.0 + k, 39e-5, 0.0))
 
 
-def look(k: int, powers: list[float]) -> Preview:
+def look(k: int, powers: list[float], lit: list[bool] | None = None) -> Preview:
+    """`lit`: of all ticks from the start to the end of the preview."""
     past = min(k, 10)
+    seen = np.array(lit or [True] * (k + 5))
     x = np.arange(k - past, k + 6) * 1e-5
     return Preview(
         time=k * TICK,
         tick=TICK,
         positions=np.stack((x, np.zeros_like(x)), axis=1),
         powers=np.array(powers[k - past : k]),
+        lit=seen[k : k + 5],
+        was_lit=seen[k - past : k],
     )
 
 
@@ -62,7 +67,7 @@ def solver() -> Scripted:
 
 @pytest.fixture
 def controller(solver: Scripted) -> MpcController:
-    return MpcController(solver, MpcProblem())
+    return MpcController(NetworkPredictor(find_model("paper-corner")), solver, MpcProblem())
 
 
 def test_the_question_holds_the_peak_the_surface_ahead_and_the_last_power(
@@ -70,10 +75,11 @@ def test_the_question_holds_the_peak_the_surface_ahead_and_the_last_power(
 ) -> None:
     action = controller.act(see(2), look(2, [7.0, 8.0]))
     asked = solver.asked[0]
-    assert np.allclose(asked.temps, [402.0, *(300.0 + 2 + np.arange(3, 8))])
+    known = asked.network(5)
+    assert np.allclose(known.temps, [402.0, *(300.0 + 2 + np.arange(3, 8))])
     assert asked.previous == 8.0
     assert np.allclose(asked.start, 8.0)
-    assert np.allclose(asked.kinematics[:, 0], np.arange(2, 7) * 1e-5)
+    assert np.allclose(known.kinematics[:, 0], np.arange(2, 7) * 1e-5)
     assert (action.power, action.status) == (1.0, Status.SOLVED)
 
 
@@ -90,15 +96,30 @@ def test_an_old_image_is_planned_from_with_the_powers_since_then_fixed(
     asked = solver.asked[0]
     assert np.allclose(asked.committed, [8.0, 9.0])
     assert asked.previous == 7.0
-    assert np.allclose(asked.kinematics[0, :2], [2e-5, 0])
+    assert np.allclose(asked.network(5).kinematics[0, :2], [2e-5, 0])
     assert action.power == 1.0
     assert len(action.plan) == 3
 
 
+def test_the_solver_knows_which_ticks_are_dark_also_those_since_the_image(
+    controller: MpcController, solver: Scripted
+) -> None:
+    dark = [True, False, False, True, True, False, True, True, True]
+    controller.act(see(3), look(4, [6.0, 0.0, 0.0, 9.0], dark))
+    asked = solver.asked[0]
+    assert asked.lit.tolist() == dark[3:8]
+    assert asked.resumes  # tick 2 was dark
+    assert asked.free.tolist() == [False, True, False, True, True]
+    controller.act(see(4), look(4, [6.0, 0.0, 0.0, 9.0], dark))
+    assert not solver.asked[1].resumes
+
+
 def test_without_compensation_every_image_is_taken_for_one_of_now(solver: Scripted) -> None:
-    MpcController(solver, MpcProblem(), compensate=False).act(see(2), look(4, [6.0, 7.0, 8.0, 9.0]))
+    predictor = NetworkPredictor(find_model("paper-corner"))
+    controller = MpcController(predictor, solver, MpcProblem(), compensate=False)
+    controller.act(see(2), look(4, [6.0, 7.0, 8.0, 9.0]))
     assert len(solver.asked[0].committed) == 0
-    assert np.allclose(solver.asked[0].kinematics[0, :2], [4e-5, 0])
+    assert np.allclose(solver.asked[0].network(5).kinematics[0, :2], [4e-5, 0])
 
 
 def test_a_lost_image_is_replaced_by_the_last_good_one_until_the_horizon_ends(
@@ -116,10 +137,10 @@ def test_a_silent_model_lets_the_plan_go_on_and_then_the_least_power(
 ) -> None:
     powers = [5.0] * 10
     controller.act(see(0), look(0, powers))
-    solver.status = Status.SPEECHLESS
+    solver.status = Status.NO_PREDICTION
     after = [controller.act(see(k), look(k, powers)) for k in range(1, 7)]
     assert [a.power for a in after] == [2.0, 3.0, 4.0, 5.0, 0.0, 0.0]
-    assert [a.status for a in after] == [Status.SPEECHLESS] * 4 + [Status.EXHAUSTED] * 2
+    assert [a.status for a in after] == [Status.NO_PREDICTION] * 4 + [Status.EXHAUSTED] * 2
 
 
 def test_before_the_first_image_there_is_no_power(controller: MpcController, solver: Scripted) -> None:

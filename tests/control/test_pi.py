@@ -18,8 +18,10 @@ def see(temperature: float, k: int = 0) -> Image:
     return Image(time=k * TICK, x=x, y=x, temperature=frame, peak=Hottest(temperature, 1e-4, 1e-4))
 
 
-def look(k: int = 0) -> Preview:
-    return Preview(time=k * TICK, tick=TICK, positions=np.zeros((2, 2)), powers=np.empty(0))
+def look(k: int = 0, *, lit: bool = True) -> Preview:
+    return Preview(
+        time=k * TICK, tick=TICK, positions=np.zeros((2, 2)), powers=np.empty(0), lit=np.array([lit])
+    )
 
 
 def test_at_the_set_point_it_gives_its_bias() -> None:
@@ -37,6 +39,13 @@ def test_a_long_heating_up_winds_nothing_up() -> None:
     for k in range(100):
         assert controller.act(see(400.0, k), look(k)).power == 20.0
     assert controller.act(see(780.0, 101), look(101)).power == 14.0
+
+
+def test_the_dark_winds_nothing_up() -> None:
+    controller = PiController(GAINS, (0.0, 20.0))
+    for k in range(50):
+        controller.act(see(750.0, k), look(k, lit=False))
+    assert controller.act(see(780.0, 51), look(51)).power == 14.0
 
 
 def test_blind_it_holds_and_at_the_start_gives_nothing() -> None:

@@ -1,10 +1,10 @@
-"""Sight: good images pass, single pixels are mended, bad images are refused."""
+"""Validation: good images pass, single pixels are mended, bad images are refused."""
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from laserloop.control.validator import Sight
+from laserloop.control.validator import ImageValidator
 from laserloop.plant import Hottest, Image
 
 
@@ -25,13 +25,13 @@ def warm() -> NDArray[np.float64]:
 
 def test_a_good_image_passes_untouched(warm: NDArray[np.float64]) -> None:
     image = make(warm)
-    assert Sight().judge(image) == (image, False)
+    assert ImageValidator().judge(image) == (image, False)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 65535.0, 0.0, -273.0])
 def test_a_broken_pixel_takes_its_hottest_neighbour(warm: NDArray[np.float64], value: float) -> None:
     warm[9, 14] = value
-    image, mended = Sight().judge(make(warm))
+    image, mended = ImageValidator().judge(make(warm))
     assert image is not None
     assert mended
     assert image.temperature[9, 14] == max(warm[8, 14], warm[10, 14], warm[9, 13], warm[9, 15])
@@ -39,21 +39,21 @@ def test_a_broken_pixel_takes_its_hottest_neighbour(warm: NDArray[np.float64], v
 
 
 def test_an_image_full_of_nan_is_refused(warm: NDArray[np.float64]) -> None:
-    assert Sight().judge(make(np.full_like(warm, np.nan))) == (None, False)
+    assert ImageValidator().judge(make(np.full_like(warm, np.nan))) == (None, False)
 
 
 def test_an_image_that_did_not_come_is_none() -> None:
-    assert Sight().judge(None) == (None, False)
+    assert ImageValidator().judge(None) == (None, False)
 
 
 def test_a_frozen_image_is_refused_and_a_new_one_believed_again(warm: NDArray[np.float64]) -> None:
-    sight = Sight()
-    assert sight.judge(make(warm, 0.0))[0] is not None
-    assert sight.judge(make(warm, 1.0))[0] is None
-    assert sight.judge(make(warm + 1.0, 2.0))[0] is not None
+    validator = ImageValidator()
+    assert validator.judge(make(warm, 0.0))[0] is not None
+    assert validator.judge(make(warm, 1.0))[0] is None
+    assert validator.judge(make(warm + 1.0, 2.0))[0] is not None
 
 
 def test_a_plate_at_rest_is_not_taken_for_a_frozen_image() -> None:
-    sight, cold = Sight(), np.full((5, 5), 300.0)
-    assert sight.judge(make(cold, 0.0))[0] is not None
-    assert sight.judge(make(cold, 1.0))[0] is not None
+    validator, cold = ImageValidator(), np.full((5, 5), 300.0)
+    assert validator.judge(make(cold, 0.0))[0] is not None
+    assert validator.judge(make(cold, 1.0))[0] is not None

@@ -1,9 +1,15 @@
 """Margins: what they cover, and on which windows."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from laserloop.evaluation.calibration import margins
+from laserloop.bad_input import BadInput
+from laserloop.data import COLUMNS, EnsembleSettings, EpisodeRecord, create_store, open_store, write_episode
+from laserloop.data.windows import cut_windows, split_windows
+from laserloop.evaluation.calibration import calibrate, margins
 from laserloop.predict.networks import find_model
 
 
@@ -26,3 +32,32 @@ def test_a_shipped_model_carries_its_margin(name: str, low: float, high: float) 
     assert kept["windows"] == 25_280
     assert low < kept["delta_one_sided_k"] < high
     assert set(kept["per_excitation"]) == {"persistent", "hf-random", "bang-bang"}
+
+
+@pytest.mark.parametrize(
+    "training", [{"seed": 7, "split": "episode", "held_out": 0.3}, {"seed": 2, "split": "window"}]
+)
+@pytest.mark.parametrize("reading", ["node", "peak"])
+def test_a_margin_is_taken_on_the_windows_that_the_training_held_out(
+    training: dict[str, object], reading: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("zarr")
+    store = create_store(tmp_path, EnsembleSettings(kind="base", runs=6, states=30))
+    records = np.random.default_rng(1).normal(700.0, 50.0, (6, 30, len(COLUMNS)))
+    for index, values in enumerate(records):
+        write_episode(store, index, EpisodeRecord(index, values))
+    shipped = find_model("paper-corner")
+    assert shipped.trained_for is not None
+    made_for = replace(shipped.trained_for, reading=reading)
+    model = replace(shipped, trained_for=made_for, provenance={"training": training})
+    windows = cut_windows(open_store(tmp_path), 5, reading=reading, smooth=False)
+    share = training.get("held_out", 0.2)
+    _, held = split_windows(windows, seed=training["seed"], by=training["split"], share=share)  # type: ignore[arg-type]
+    kept = windows.take(held)
+    residual = kept.target[:, 0] - model.predict(kept.branch, kept.temps, kept.location)[:, 0]
+    found = calibrate(model, tmp_path, quantile=0.9)
+    assert found["windows"] == len(held)
+    assert found["delta_one_sided_k"] == pytest.approx(np.quantile(np.maximum(residual, 0.0), 0.9))
+    assert found["delta_symmetric_k"] == pytest.approx(np.quantile(np.abs(residual), 0.9))
+    with pytest.raises(BadInput, match="quantile"):
+        calibrate(model, tmp_path, quantile=1.0)

@@ -1,5 +1,6 @@
 """Offline scores: what the numbers of a table are."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +10,14 @@ from laserloop.data.excitation import Excitation
 from laserloop.data.record import COLUMNS
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories, evaluate
+from laserloop.evaluation.offline import track
 from laserloop.papers.halilovic.study.published import TABLE_1
 from laserloop.papers.halilovic.study.table_1 import figures_of, format_table_1, measure_excitations
 from laserloop.predict.networks import Model, MsDeepONet
 from laserloop.predict.networks.fit import standardise
 from laserloop.predict.networks.model import Scalers
+from laserloop.predict.trained_for import TrainedFor
+from laserloop.process import Process
 
 TICKS = 25
 
@@ -40,6 +44,36 @@ def test_a_trajectory_is_recorded_once_and_is_the_same_without_a_folder(trajecto
     assert not np.array_equal(trajectories.get("spiral", Excitation.BANG_BANG, 2)[:, 0], kept[:, 0])
     assert trajectories.folder is not None
     assert len(list(trajectories.folder.glob("*bang-bang_1_*.npy"))) == 1
+
+
+def test_a_trajectory_of_other_code_or_another_process_is_recorded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = set()
+    for code, process in (("a", Process()), ("b", Process()), ("b", Process().change(material="ti64"))):
+        monkeypatch.setattr("laserloop.evaluation.trajectories.hash_code", lambda code=code: code)
+        kept = Trajectories(folder=tmp_path, process=process)
+        names.add(kept.find_file("spiral", Excitation.PERSISTENT, 0))
+    assert len(names) == 3
+
+
+def test_truth_along_a_trajectory_is_read_as_the_model_learned(
+    model: Model, trajectories: Trajectories
+) -> None:
+    taught = TrainedFor(
+        process=Process(),
+        plant="graded",
+        reading="peak",
+        area=(-1e-3, 1e-3, -1e-3, 1e-3),
+        temperatures=(300.0, 900.0),
+    )
+    values = trajectories.get("spiral", Excitation.PERSISTENT, 0)
+    for reading, made_for in (("node", None), ("peak", taught)):
+        found = track(
+            replace(model, trained_for=made_for), "spiral", Excitation.PERSISTENT, trajectories=trajectories
+        )
+        truth = values[found["tick"], COLUMNS.index(f"t_{reading}_k")]
+        assert found["true_k"] == truth.tolist()
 
 
 def test_the_scores_are_those_of_windows_that_do_not_overlap(

@@ -1,12 +1,15 @@
 """Cases: computed once, kept whole, found again."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import laserloop
 from laserloop.bad_input import BadInput
-from laserloop.loop.cache import RESULT_FILE, name_case, solve_case
+from laserloop.loop.cache import RESULT_FILE, has_case, name_case, solve_case
+from laserloop.versions import hash_code, hash_source
 
 
 def test_a_case_on_disk_is_not_computed_again(tmp_path: Path) -> None:
@@ -22,6 +25,39 @@ def test_a_case_on_disk_is_not_computed_again(tmp_path: Path) -> None:
     assert len(calls) == 1
     solve_case(tmp_path, {"path": "spiral", "seed": 4}, compute)
     assert len(calls) == 2
+
+
+def test_a_result_of_other_code_is_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"path": "spiral"}
+    monkeypatch.setattr("laserloop.loop.cache.hash_code", lambda: "old")
+    assert solve_case(tmp_path, settings, lambda: {"a": 1}) == {"a": 1}
+    assert has_case(tmp_path, settings)
+    monkeypatch.setattr("laserloop.loop.cache.hash_code", lambda: "new")
+    assert not has_case(tmp_path, settings)
+    assert solve_case(tmp_path, settings, lambda: {"a": 2}) == {"a": 2}
+    codes = [json.loads(file.read_text())["code"] for file in tmp_path.glob("*/settings.json")]
+    assert sorted(codes) == ["new", "old"]
+
+
+def test_every_line_that_computes_names_the_code_and_no_line_that_shows(tmp_path: Path) -> None:
+    for room in ("plant", "control/gains", "report", "papers/x/study", "papers/x/pages"):
+        (tmp_path / room).mkdir(parents=True)
+    hashes = [hash_source(tmp_path)]
+    for file, text in (
+        ("plant/kernels.py", "a = 1"),
+        ("plant/kernels.py", "a = 2"),
+        ("control/gains/paper.json", "{}"),
+        ("papers/x/study/table.py", ""),
+        ("plant/links.c", "int a;"),
+    ):
+        (tmp_path / file).write_text(text)
+        hashes.append(hash_source(tmp_path))
+    assert len(set(hashes)) == 6
+    (tmp_path / "report" / "page.py").write_text("b = 1")
+    (tmp_path / "papers/x/pages/book.py").write_text("b = 1")
+    (tmp_path / "plant" / "kernels.pyc").write_text("b = 1")
+    assert hash_source(tmp_path) == hashes[-1]
+    assert hash_code() == hash_source(Path(laserloop.__file__).parent)
 
 
 def test_a_case_that_was_killed_before_its_result_is_computed(tmp_path: Path) -> None:

@@ -1,35 +1,78 @@
-"""Cases of closed loops: kept, found again, and printed beside the paper's."""
+"""Cases of closed loops: what names them, what they refuse, and what their records say."""
 
 import json
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from laserloop.control.problem import MpcProblem
-from laserloop.loop.case import LoopCase, choose_camera, run_case, tune_for
-from laserloop.loop.tuning import price_of
-from laserloop.papers.halilovic.study.loop_tables import (
-    list_table_2,
-    list_table_3,
-)
+from laserloop.bad_input import BadInput
+from laserloop.control.action import Action, Controller
+from laserloop.loop.case import Hooks, LoopCase, keep_case, prepare, record_case, run_case
+from laserloop.loop.controllers import choose_camera
+from laserloop.papers.halilovic.study.loop_tables import list_table_2, list_table_3
 from laserloop.papers.halilovic.study.published_loops import TABLE_2, TABLE_3
 from laserloop.paths import find_path
-from laserloop.plant import make_plant
-from laserloop.predict.networks import find_model
+from laserloop.paths.preview import Preview
+from laserloop.plant import Image, make_plant
+from laserloop.predict.networks import Model, find_model, save_model
+from laserloop.process import Process
+
+PLANNED = LoopCase(path="diagonal", controller="ipopt", model="paper-corner", ticks=2, delta_k=None)
+
+
+def vary(**values: Any) -> LoopCase:
+    """A planned run of the paper's process with some values of it changed."""
+    return replace(PLANNED, process=Process().change(**values))
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return find_model("paper-corner")
 
 
 def test_a_run_is_kept_and_not_run_again(tmp_path: Path) -> None:
     case = LoopCase(path="diagonal", controller="pi", ticks=12)
-    first = run_case(case, tmp_path)
+    first = keep_case(case, tmp_path)
     (kept,) = tmp_path.glob("runs/*/result.json")
     kept.write_text(json.dumps({**first, "overshoot_k": 123.0}))
-    assert run_case(case, tmp_path)["overshoot_k"] == 123.0
+    assert keep_case(case, tmp_path)["overshoot_k"] == 123.0
 
 
 def test_a_case_is_named_by_what_its_model_learned_not_by_its_folder() -> None:
     named = LoopCase(path="spiral", controller="ipopt", model="paper-corner").settings()
     assert named["model"] == find_model("paper-corner").provenance["identity"]
+
+
+def test_no_two_different_cases_share_their_settings(tmp_path: Path, model: Model) -> None:
+    """Every field counts, also what is inside a file and inside a model's calibration."""
+    own, part = tmp_path / "own.py", tmp_path / "part.csv"
+    own.write_text("a = 1")
+    part.write_text("x_mm,y_mm\n0,0\n1,0\n")
+    noisy = replace(PLANNED.process, camera=replace(PLANNED.process.camera, seed=3))
+    cases = [
+        PLANNED,
+        replace(PLANNED, process=noisy),
+        replace(PLANNED, tracking=1.0),
+        replace(PLANNED, delta_k=0.0),
+        replace(PLANNED, force=True),
+        vary(noise_k=1.0),
+        vary(material="ti64"),
+        LoopCase(path=str(part), controller=f"{own}:A"),
+    ]
+    told = [json.dumps(case.settings(), sort_keys=True) for case in cases]
+    own.write_text("a = 2")
+    told.append(json.dumps(cases[-1].settings(), sort_keys=True))
+    part.write_text("x_mm,y_mm\n0,0\n2,0\n")
+    told.append(json.dumps(cases[-1].settings(), sort_keys=True))
+    for delta in (10.0, 11.0):
+        calibrated = {**model.provenance, "calibration": {"delta_one_sided_k": delta}}
+        save_model(replace(model, provenance=calibrated), tmp_path / "model")
+        told.append(json.dumps(replace(PLANNED, model=str(tmp_path / "model")).settings(), sort_keys=True))
+    assert len(set(told)) == len(told)
 
 
 def test_the_tables_hold_every_row_of_the_paper() -> None:
@@ -38,27 +81,170 @@ def test_the_tables_hold_every_row_of_the_paper() -> None:
     assert {(row.label, row.case.path) for row in list_table_3(models)} == set(TABLE_3)
 
 
-def test_a_camera_reads_as_the_model_learned() -> None:
-    plant = make_plant("paper", find_path("spiral", ticks=1))
-    assert not choose_camera(plant, find_model("paper-corner")).subgrid
-    assert not choose_camera(plant, None).subgrid
-    graded = make_plant("graded", find_path("spiral", ticks=1))
-    assert choose_camera(graded, None).subgrid
+def test_a_camera_reads_as_the_model_learned_and_otherwise_as_the_plant_does(model: Model) -> None:
+    assert model.trained_for is not None
+    taught = replace(model, trained_for=replace(model.trained_for, reading="peak", smooth=True))
+    for name, own in (("paper", False), ("graded", True)):
+        plant = make_plant(name, find_path("spiral", ticks=1), Process().change(noise_k=2.0, delay_ticks=1))
+        for read, want in ((None, own), (model, False), (taught, True)):
+            camera = choose_camera(plant, read)
+            assert (camera.subgrid, camera.smooth) == (want, want)
+            assert (camera.noise, camera.delay) == (2.0, 1)
 
 
-def test_the_price_of_a_run_is_highest_above_the_window() -> None:
-    problem = MpcProblem()
+class Spy:
+    """Keeps the images that a controller gets."""
 
-    inside, above, below = (price_of(np.full(5, t), problem) for t in (780.0, 810.0, 750.0))
-    assert inside == 0.0
-    assert above == pytest.approx(3 * 10 + 0.2 * 30)
-    assert below == pytest.approx(10 + 0.2 * 30)
+    def __init__(self, inner: Controller, seen: list[Image | None]) -> None:
+        self.name, self.horizon, self.memory = inner.name, inner.horizon, inner.memory
+        self.inner, self.seen = inner, seen
+
+    def reset(self) -> None:
+        self.inner.reset()
+
+    def act(self, image: Image | None, preview: Preview) -> Action:
+        self.seen.append(image)
+        return self.inner.act(image, preview)
 
 
-def test_gains_are_tuned_for_a_laser_that_nobody_tuned_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("laserloop.loop.tuning.EVALUATIONS", {"constant": 6, "pi": 5, "feedforward": 6})
-    monkeypatch.setattr("laserloop.loop.case.TICKS", 20)
-    problem = MpcProblem(window=(500.0, 540.0), power=(0.0, 12.0))
-    gains = tune_for("paper", find_path("spiral", ticks=20), problem, material="ti64")
-    assert 0.5 < gains.constant < 6.0
-    assert 500.0 < gains.pi.setpoint < 540.0
+def spy(case: LoopCase) -> list[Image | None]:
+    seen: list[Image | None] = []
+    run_case(case, Hooks(wrap=lambda controller: Spy(controller, seen)))
+    return seen
+
+
+def test_in_the_loop_the_camera_reads_as_the_model_learned(model: Model, tmp_path: Path) -> None:
+    assert model.trained_for is not None
+    taught = replace(model, trained_for=replace(model.trained_for, reading="peak", smooth=True))
+    save_model(taught, tmp_path)
+    for case, want in (
+        (PLANNED, False),
+        (replace(PLANNED, model=str(tmp_path), force=True), True),
+        (LoopCase(path="diagonal", controller="pi", ticks=2), False),
+        (LoopCase(path="diagonal", controller="pi", ticks=2, plant="graded"), True),
+    ):
+        images = [image for image in spy(case) if image is not None]
+        assert [(image.subgrid, image.smooth) for image in images] == [(want, want)] * 2
+
+
+def test_every_setting_of_the_camera_reaches_the_loop() -> None:
+    def see(**values: Any) -> list[Image | None]:
+        process = Process().change(**values)
+        return spy(replace(PLANNED, ticks=5, process=process, force=True))
+
+    sharp = see()
+    assert all(image is not None for image in sharp)
+    assert [image is None for image in see(every_ticks=2)] == [False, True, False, True, False]
+    late = see(delay_ticks=2)
+    assert late[-1] is not None
+    assert sharp[-1] is not None
+    assert sharp[-1].time - late[-1].time == pytest.approx(2 * 1.25e-4)
+    noisy = see(noise_k=5.0)[-1]
+    assert noisy is not None
+    assert 4.0 < np.std(noisy.temperature[:, :20]) < 6.0  # far from the beam
+    coarse = see(pixel_um=200.0)[-1]
+    assert coarse is not None
+    assert coarse.temperature.shape == (50, 75)
+    slow = see(exposure_ticks=3)[-1]
+    assert slow is not None
+    assert slow.peak.temperature < sharp[-1].peak.temperature - 5.0
+
+
+def test_tracking_and_margin_reach_the_problem() -> None:
+    ready = prepare(replace(PLANNED, tracking=7.0, delta_k=4.0), Hooks())
+    assert (ready.problem.tracking_cost, ready.problem.margin_above) == (7.0, 4.0)
+    assert prepare(PLANNED, Hooks()).problem.margin_above == pytest.approx(13.32, abs=0.01)
+
+
+MISFITS: dict[str, tuple[LoopCase, str]] = {
+    "alloy": (vary(material="ti64"), "material is another than in its training"),
+    "window": (vary(window_k=[1500.0, 1700.0]), "peaks of 300 to 1013 K, but the window is 1500 to 1700 K"),
+    "power": (vary(power_w=[0.0, 200.0]), "powers up to 20 W, but the laser may give 200 W"),
+    "speed": (vary(speed_mm_s=370.0), "trained at 304 mm/s, but the path runs at 370 mm/s"),
+    "pixels of 1 σ": (vary(pixel_um=100.0), "a pixel of 100 µm reads the mean"),
+    "pixels of 2 σ": (vary(pixel_um=200.0), "a pixel of 200 µm reads the mean"),
+    "beam": (vary(sigma_um=80.0), "beam.sigma_um is another"),
+    "absorptivity": (vary(absorptivity=0.8), "beam.absorptivity is another"),
+    "tick": (vary(tick_us=100.0), "tick_us is another"),
+    "lag": (vary(lag_us=50.0), "laser.lag_us is another"),
+    "plate": (vary(plate_mm=[20.0, 10.0, 2.0]), "plate_mm is another"),
+    "ambient": (vary(ambient_k=350.0), "ambient_k is another"),
+    "plant": (replace(PLANNED, plant="graded"), "trained on the paper plant, not on graded"),
+    "reading": (replace(PLANNED, plant="graded"), "but on the graded plant it is the peak between the nodes"),
+}
+
+
+@pytest.mark.parametrize("what", MISFITS)
+def test_a_model_is_refused_where_it_was_not_made_for_with_the_command_that_makes_one(what: str) -> None:
+    case, why = MISFITS[what]
+    with pytest.raises(BadInput) as refused:
+        prepare(case, Hooks())
+    said = str(refused.value)
+    assert why in said
+    assert f"laserloop ensemble corner --plant {case.plant} --process " in said
+    assert "laserloop train ms-deeponet --data DATA --out MODEL" in said
+    assert "--force" in said
+    assert ". " not in said  # one sentence
+
+
+@pytest.mark.parametrize("what", MISFITS)
+def test_who_insists_gets_the_run_with_a_note(what: str) -> None:
+    case, why = MISFITS[what]
+    (note,) = prepare(replace(case, force=True), Hooks()).notes
+    assert note.startswith("paper-corner was not made for this: ")
+    assert why in note
+
+
+@pytest.mark.parametrize("what", MISFITS)
+def test_who_left_the_choice_open_gets_pi_where_the_best_model_does_not_fit(what: str) -> None:
+    case, why = MISFITS[what]
+    ready = prepare(replace(case, controller=None, model=None), Hooks())
+    assert (ready.case.controller, ready.model) == ("pi", None)
+    if case.plant == "paper":
+        assert why in ready.notes[0]
+
+
+def test_a_part_outside_the_trained_area_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "part.csv").write_text("x_mm,y_mm\n3,3\n4,3\n")
+    case = replace(PLANNED, path=str(tmp_path / "part.csv"), ticks=None)
+    with pytest.raises(BadInput, match=r"within -1\.5 to 1\.5 mm in x .* 26 of 26 lit ticks leave"):
+        prepare(case, Hooks())
+    assert "lit ticks leave" in prepare(replace(case, force=True), Hooks()).notes[0]
+    (tmp_path / "part.csv").write_text("x_mm,y_mm\n-0.5,0\n0.5,0\n")
+    assert prepare(case, Hooks()).notes == ()
+
+
+@pytest.mark.parametrize(
+    "values", [{"speed_mm_s": 310.0}, {"pixel_um": 50.0}, {"power_w": [0.0, 15.0]}], ids=str
+)
+def test_what_a_model_was_made_for_it_is_used_on_without_a_word(values: dict[str, Any]) -> None:
+    assert prepare(vary(**values), Hooks()).notes == ()
+
+
+def test_a_margin_that_does_not_cover_the_camera_is_noted() -> None:
+    assert "margin of 13.3 K was calibrated on exact images" in prepare(vary(noise_k=5.0), Hooks()).notes[0]
+    assert prepare(replace(vary(noise_k=5.0), delta_k=20.0), Hooks()).notes == ()
+
+
+def test_a_delay_beyond_the_plan_is_refused() -> None:
+    with pytest.raises(BadInput, match="plans 5 ticks and the image comes after 5"):
+        prepare(vary(delay_ticks=5), Hooks())
+
+
+def test_a_record_names_its_process_whole_its_version_and_every_note() -> None:
+    process = Process().change(material="ti64", pixel_um=40.0)
+    found = record_case(replace(PLANNED, process=process, force=True))
+    assert Process.from_json(found["process"]) == process
+    assert found["process"]["material"]["name"] == process.material.name
+    assert found["version"] == version("laserloop")
+    assert any("material is another" in note for note in found["notes"])
+    assert (found["plant"], found["reading"], found["model"]) == ("paper", "node", "paper-corner")
+
+
+def test_the_headline_is_taken_on_the_plants_own_reading() -> None:
+    for plant, own in (("paper", "node"), ("graded", "peak")):
+        found = record_case(LoopCase(path="diagonal", controller="constant", plant=plant, ticks=15))
+        assert found["reading"] == own
+        assert {name: found[name] for name in found[own]} == found[own]
+        assert found["series"]["t_true_k"] == found["series"][f"t_{own}_k"]
+        assert found["peak"]["t_max_k"] > found["node"]["t_max_k"]

@@ -17,6 +17,7 @@ class Planner:
 
     name = "planner"
     horizon = 5
+    memory = 0
 
     def reset(self) -> None:
         self.asked: list[int] = []

@@ -1,5 +1,7 @@
 """The closed loop: order of events, the record, and endings that are sentences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from laserloop.control.action import Action, Status
 from laserloop.control.constant import ConstantController
 from laserloop.data.episode import simulate
 from laserloop.loop.run import COMPLETED, bound, run_closed_loop
+from laserloop.loop.scores import score
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.preview import Preview
 from laserloop.plant import Camera, Image, Plant, make_plant
@@ -18,6 +21,7 @@ class Watcher:
 
     name = "watcher"
     horizon = 4
+    memory = 10
 
     def __init__(self, powers: list[float]) -> None:
         self.powers = powers
@@ -71,6 +75,87 @@ def test_the_preview_knows_the_way_and_the_powers_given(plant: Plant, path: Scan
     assert np.array_equal(last.powers, np.arange(2.0, 12.0))
     assert np.array_equal(last.positions[0], path.positions[2])
     assert last.ahead.shape == (5, 2)
+
+
+def test_the_preview_tells_which_ticks_are_and_were_lit(plant: Plant, path: ScanPath) -> None:
+    watcher = Watcher([14.0] * 15)
+    lit = np.arange(15) % 4 != 2
+    run_closed_loop(plant, Camera(), watcher, replace(path, lit=lit))
+    for k, (_, preview) in enumerate(watcher.seen):
+        assert preview.was_lit.tolist() == lit[max(0, k - 10) : k].tolist()
+        assert preview.lit[: 15 - k].tolist() == lit[k : k + 4].tolist()
+
+
+def test_a_dark_tick_gets_no_power_whatever_a_controller_says(plant: Plant, path: ScanPath) -> None:
+    lit = np.arange(15) >= 3
+    run = run_closed_loop(plant, Camera(), ConstantController(14.0), replace(path, lit=lit))
+    assert run.power.tolist() == [0.0] * 3 + [14.0] * 12
+    assert run.statuses[:3] == (Status.DARK,) * 3
+    assert run.t_max[:3] == pytest.approx(300.0)
+    assert run.settled.tolist() == [False] * 13 + [True] * 2
+
+
+class Own:
+    """A user's own, with `act` alone, that answers one thing at its third tick and 5 W otherwise."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+        self.asked = 0
+
+    def act(self, image: Image | None, preview: Preview) -> object:
+        self.asked += 1
+        if self.asked != 3:
+            return Action(power=5.0, status=Status.SOLVED)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "power"),
+    [
+        (ValueError("no idea"), Status.RAISED, 0.0),
+        (7.5, Status.BARE, 7.5),
+        (np.float64(7.5), Status.BARE, 7.5),
+        (99, Status.BARE, 20.0),
+        (float("nan"), Status.NOT_FINITE, 0.0),
+        (Action(power=float("inf"), status=Status.SOLVED), Status.NOT_FINITE, 0.0),
+        (None, Status.NO_ACTION, 0.0),
+        ("much", Status.NO_ACTION, 0.0),
+        (True, Status.NO_ACTION, 0.0),
+        (Action(power="much", status=Status.SOLVED), Status.NO_ACTION, 0.0),  # type: ignore[arg-type]
+        (Action(power=6.0, status=Status.SOLVED, predicted="hot"), Status.SOLVED, 6.0),  # type: ignore[arg-type]
+    ],
+    ids=str,
+)
+def test_whatever_an_own_controller_answers_the_run_goes_on_and_says_so(
+    answer: object, status: Status, power: float, plant: Plant, path: ScanPath
+) -> None:
+    run = run_closed_loop(plant, Camera(), Own(answer), path)  # type: ignore[arg-type]
+    assert (run.ending, run.controller) == (COMPLETED, "Own")
+    assert run.statuses[2] is status
+    assert run.power.tolist() == [5.0, 5.0, power] + [5.0] * 12
+    assert np.isnan(run.predicted).all()
+    raised = [note for note in run.notes if "raised at tick 2: ValueError: no idea" in note]
+    assert bool(raised) == (status is Status.RAISED)
+
+
+def test_a_controller_that_cannot_be_reset_ends_the_run_before_it_begins(
+    plant: Plant, path: ScanPath
+) -> None:
+    class Stubborn(Watcher):
+        def reset(self) -> None:
+            raise RuntimeError("not again")
+
+    run = run_closed_loop(plant, Camera(), Stubborn([]), path)
+    assert len(run) == 0
+    assert run.ending == "the controller's reset raised RuntimeError: not again"
+    assert score(run)["t_max_k"] is None
+
+
+def test_the_least_power_of_a_laser_that_cannot_give_none_is_kept(plant: Plant, path: ScanPath) -> None:
+    run = run_closed_loop(plant, Camera(), Own(None), path, power_bounds=(2.0, 20.0))  # type: ignore[arg-type]
+    assert run.power[2] == 2.0
 
 
 @pytest.mark.parametrize(("wanted", "given"), [(25.0, 20.0), (-3.0, 0.0), (np.nan, 0.0), (np.inf, 0.0)])

@@ -6,24 +6,36 @@ import pytest
 from laserloop.control.action import Status
 from laserloop.loop.run import Run
 from laserloop.loop.scores import score, series_of
+from laserloop.paths import ScanPath
+from laserloop.process import Process
 
 WINDOW = (760.0, 800.0)
 
 
-def make(t_max: list[float], predicted: list[float] | None = None, power: list[float] | None = None) -> Run:
+def make(
+    t_max: list[float],
+    predicted: list[float] | None = None,
+    power: list[float] | None = None,
+    *,
+    lit: list[bool] | None = None,
+    subgrid: bool = False,
+) -> Run:
     n = len(t_max)
     truth = np.array(t_max)
+    path = ScanPath(name="p", positions=np.zeros((n + 1, 2)), lit=np.array(lit or [True] * n))
     return Run(
         path="p",
         controller="c",
         plant="paper",
-        tick=1.25e-4,
-        power_bounds=(0.0, 20.0),
+        process=Process(),
+        subgrid=subgrid,
+        lit=path.lit,
+        settled=path.counted,
         t=np.linspace(1.25e-4, n * 1.25e-4, n),
         positions=np.stack((1e-3 * np.arange(n), np.zeros(n)), axis=1),
         power=np.array(power or [14.0] * n),
-        t_max=truth,
-        t_peak=truth + 10.0,
+        t_node=truth - 10.0 * subgrid,
+        t_peak=truth + 10.0 * (not subgrid),
         predicted=np.full(n, np.nan) if predicted is None else np.array(predicted),
         statuses=(Status.SOLVED,) * (n - 1) + (Status.BLIND,),
         iterations=np.arange(n),
@@ -51,6 +63,22 @@ def test_the_peak_between_nodes_is_scored_beside_the_nodes() -> None:
     assert found["n_over"] == 0
     assert found["peak"]["n_over"] == 1
     assert found["peak"]["t_max_k"] == 805.0
+
+
+def test_on_a_plant_whose_own_reading_is_the_peak_that_is_what_counts() -> None:
+    found = score(make([*HEATING, 780.0, 805.0], subgrid=True), WINDOW)
+    assert (found["reading"], found["t_max_k"], found["n_over"]) == ("peak", 805.0, 1)
+    assert found["peak"]["t_max_k"] == 805.0
+    assert (found["node"]["t_max_k"], found["node"]["n_over"]) == (795.0, 0)
+    assert series_of(make([700.0], subgrid=True))["t_true_k"] == [700.0]
+
+
+def test_after_a_dark_stretch_settling_is_counted_anew() -> None:
+    lit = [True] * 12 + [False] * 3 + [True] * 12
+    truth = [900.0] * 10 + [790.0, 791.0] + [999.0] * 3 + [900.0] * 10 + [805.0, 780.0]
+    found = score(make(truth, lit=lit), WINDOW)
+    assert (found["n_over"], found["t_max_k"], found["settled_from"]) == (1, 805.0, 10)
+    assert series_of(make(truth, lit=lit))["settled"] == [k in (10, 11, 25, 26) for k in range(27)]
 
 
 def test_a_bound_that_is_kept_has_no_overshoot() -> None:

@@ -205,3 +205,12 @@ def test_a_beam_without_speed_is_refused(speed: float, file: Path) -> None:
 def test_an_absurd_speed_or_length_is_refused(speed: float, ticks: int) -> None:
     with pytest.raises(BadInput, match=r"length is off|ticks is off"):
         find_path("spiral", speed=speed, ticks=ticks)
+
+
+def test_a_jump_off_the_plate_stays_but_the_ends_of_lit_ticks_are_on_it(tmp_path: Path) -> None:
+    file = tmp_path / "edge.nc"
+    file.write_text("M3 S9\nG0 X5 Y0\nG1 X7.5 F18240\nG0 X20 Y0\nG0 X7.5 Y0.1\nG1 X5\n")
+    path = find_path(str(file))
+    x = path.positions[:, 0]
+    assert x.max() > 19e-3
+    assert np.maximum(x[:-1], x[1:])[path.lit].max() == 7.5e-3

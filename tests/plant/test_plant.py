@@ -1,6 +1,7 @@
 """The plant: two configurations behind one interface, checked at the door."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.paths import find_path
 from laserloop.plant import Plant, PlantSettings, graded_settings, paper_settings
-from laserloop.process import Beam, find_material
+from laserloop.process import Beam, Laser, find_material
 
 FloatArray = NDArray[np.float64]
 SMALL = (6e-3, 5e-3, 2e-3)  # m
@@ -231,3 +232,26 @@ def test_settings_and_surfaces_can_be_hashed_and_compared() -> None:
     assert settings == settings  # noqa: PLR0124
     assert settings != small("paper")
     assert len({settings, settings}) == 1
+
+
+@pytest.mark.parametrize("lag", [0.0, 5e-5])
+@pytest.mark.parametrize("name", ["paper", "graded"])
+def test_a_beam_that_is_off_may_go_anywhere_and_heats_nothing_there(name: str, lag: float) -> None:
+    settings = small(name)
+    settings = replace(settings, process=replace(settings.process, laser=Laser(lag=lag)))
+    here, away = spot(0), np.array([[0.0, 0.3], [0.5, -0.2]])  # m
+    resting, roaming = Plant(settings), Plant(settings)
+    for plant, place in ((resting, here), (roaming, away)):
+        plant.step(10.0, here)
+        for _ in range(3):
+            plant.step(0.0, place)
+    absorbed = [plant.books["absorbed"] for plant in (resting, roaming)]
+    if lag == 0.0:
+        np.testing.assert_allclose(
+            resting.surface().temperature, roaming.surface().temperature, rtol=0, atol=1e-3
+        )
+        assert absorbed[0] == absorbed[1] == pytest.approx(10.0 * 1.25e-4)
+    else:  # what a lagging laser still gives falls beside the plate
+        assert absorbed[1] < 0.9 * absorbed[0]
+    with pytest.raises(BadInput, match="the beam must stay on the plate"):
+        roaming.step(1e-3, away)

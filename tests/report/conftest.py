@@ -9,8 +9,9 @@ from laserloop.data.episode import Episode, simulate
 from laserloop.data.excitation import draw_power
 from laserloop.loop.run import COMPLETED, Run
 from laserloop.loop.scores import score, series_of
-from laserloop.paths import find_path
+from laserloop.paths import ScanPath, find_path
 from laserloop.plant import make_plant
+from laserloop.process import Process
 
 TICKS = 60  # beyond the first corner of the diagonal, at tick 39
 WINDOW = (760.0, 800.0)  # K
@@ -59,9 +60,14 @@ def make_record() -> MakeRecord:
         ticks: int = 90,
         ending: str = COMPLETED,
         troubles: dict[int, Status] | None = None,
+        subgrid: bool = False,
+        dark: slice | None = None,
         **facts: object,
     ) -> Record:
         k = np.arange(ticks, dtype=np.float64)
+        lit = np.ones(ticks, np.bool_)
+        if dark is not None:
+            lit[dark] = False
         since = np.clip(k - 40, 0, None)
         bump = since / 4 * np.exp(1 - since / 4) * (k > 40)  # 1 at its highest, 4 ticks after the corner
         truth = 775 - 475 * np.exp(-(k + 1) / 1.5) + 8 * np.sin(2.1 * k) * (1 - bump)
@@ -73,14 +79,18 @@ def make_record() -> MakeRecord:
         run = Run(
             path="diagonal",
             controller=controller,
-            plant="paper",
-            tick=125e-6,
-            power_bounds=(0.0, 20.0),
+            plant="graded" if subgrid else "paper",
+            process=Process(),
+            subgrid=subgrid,
+            lit=lit,
+            settled=ScanPath(name="diagonal", positions=np.zeros((ticks + 1, 2)), lit=lit).counted
+            if ticks
+            else lit,
             t=125e-6 * (k + 1),
             positions=np.column_stack((back - 1.5e-3, back - leg)),
             power=14 - 4 * bump + 0.3 * np.cos(2.1 * k),
-            t_max=truth,
-            t_peak=truth + 9.0,
+            t_node=truth - 9.0 * subgrid,
+            t_peak=truth + 9.0 * (not subgrid),
             predicted=truth + 3 * np.cos(k) - 30 * bump if predicted else np.full(ticks, np.nan),
             statuses=tuple(statuses.values()),
             iterations=np.full(ticks, 4 if predicted else 0),

@@ -54,6 +54,20 @@ def test_the_peak_between_the_nodes_is_not_hidden(page: str, pi: Record) -> None
     assert f"{pi['peak']['t_max_k']:.1f}\N{NO-BREAK SPACE}K (PI)" in page
 
 
+def test_on_the_graded_plant_the_peak_is_told_first_and_the_node_beside_it(make_record: MakeRecord) -> None:
+    record = make_record(subgrid=True)
+    page = render_comparison([record], command="x").replace("\N{NO-BREAK SPACE}", " ")
+    assert cells(page, "highest T<sub>max</sub>, K") == [f"{record['peak']['t_max_k']:.1f}"]
+    told = f"the hottest node reaches {record['node']['t_max_k']:.1f} K (real-time MPC)"
+    assert f"T<sub>max</sub> is the peak between the nodes; {told}" in page
+    assert "Counted from lit tick 11 on." in page
+
+
+def test_a_page_says_that_settling_is_counted_anew_after_dark_moves(make_record: MakeRecord) -> None:
+    page = render_comparison([make_record(dark=slice(30, 35))], command="x")
+    assert "Counted from lit tick 11 on and anew after each dark move." in page
+
+
 def test_the_command_and_what_is_also_said_stay_text(page: str) -> None:
     assert "laserloop demo --out &lt;here&gt;" in page
     assert "T<sub>max</sub> is in K &amp; &lt;i&gt;red&lt;/i&gt;." in page

@@ -60,7 +60,7 @@ def test_one_run_is_told_in_full(mpc: Record) -> None:
     assert f"RMS {mpc['residual_rms_k']:.1f} K" in text
     assert f"worst {worst['residual_k']:+.1f} K at ({worst['x_mm']:.2f}, {worst['y_mm']:.2f}) mm" in text
     assert f"highest {mpc['peak']['t_max_k']:.1f} K, {mpc['peak']['n_over']} ticks over" in text
-    assert "counted from tick 11 on" in text
+    assert "Counted from lit tick 11 on" in text
 
 
 def test_brackets_in_a_name_stay_text(mpc: Record) -> None:

@@ -57,6 +57,23 @@ def test_an_open_loop_has_no_window() -> None:
     assert shown["series"]["t_k"] == [700.0, 780.0, 805.0]
 
 
+@pytest.mark.parametrize(("plant", "own"), [("paper", 700.0), ("graded", 710.0)])
+def test_an_open_loop_shows_the_plants_own_temperature(plant: str, own: float) -> None:
+    table = make_record()["series"]
+    table["t_max_k"] = table.pop("t_true_k")
+    table["t_peak_k"] = [t + 10.0 for t in table["t_max_k"]]
+    assert show_run({**table, "plant": plant})["series"]["t_k"][0] == own
+
+
+def test_the_ticks_that_count_are_those_that_the_run_names() -> None:
+    record = make_record()
+    assert show_run(record)["series"]["counted"] == [False, True, True]
+    record["series"] |= {"settled": [False, False, True], "lit": [True, False, True]}
+    shown = show_run(record)["series"]
+    assert shown["counted"] == [False, False, True]
+    assert shown["lit"] == [True, False, True]
+
+
 def test_what_is_no_number_is_left_out(tmp_path: Path) -> None:
     record = make_record()
     record["series"]["t_true_k"][1] = math.nan
@@ -77,6 +94,7 @@ HOSTILE = {
     "no columns": make_record(series={"power_w": [1.0]}),
     "lengths": make_record(series=make_record()["series"] | {"x_mm": [0.0]}),
     "empty": make_record(series={name: [] for name in make_record()["series"]}),
+    "short mask": make_record(series=make_record()["series"] | {"settled": [True]}),
     "words": make_record(series=make_record()["series"] | {"power_w": ["much", "more", "most"]}),
     "place": make_record(series=make_record()["series"] | {"x_mm": [0.0, None, 0.2]}),
     "nested": make_record(series=make_record()["series"] | {"power_w": [[1.0], [2.0], [3.0]]}),

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -68,14 +69,19 @@ def main(tokens: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     app.help_formatter = None if sys.stdout.isatty() else _format_for_pipes()
+    warnings.showwarning = _show_warning
     try:
         app(tokens, print_error=False, exit_on_error=False, result_action="return_value")
         sys.stdout.flush()
     except (CycloptsError, BadInput, MemoryError) as error:
         return _refuse(_explain(error))
     except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_stdout()
         return 141
+    except OSError as error:
+        if error.filename is None:
+            _leave_stdout()
+        return _refuse(_explain(error))
     except KeyboardInterrupt:
         print("laserloop: interrupted.", file=sys.stderr)
         return 130
@@ -100,7 +106,20 @@ def _explain(error: Exception) -> object:
         return f"{verb} needs {error.argument.name}, which is not there; try --help"
     if isinstance(error, MemoryError):
         return "the grid must fit into memory, but does not; take a smaller plate or a wider beam"
+    if isinstance(error, OSError):
+        what = error.filename or "standard output"
+        return f"{what} must be readable and writable, but is not ({error.strerror or error})"
     return error.__cause__ if isinstance(error.__cause__, BadInput) else error
+
+
+def _leave_stdout() -> None:
+    """What is still buffered goes nowhere, so that the interpreter does not fail over it once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as a sentence, not as a line of source."""
+    print(f"laserloop: note: {' '.join(str(message).split()).rstrip('.')}.", file=sys.stderr)
 
 
 def _refuse(sentence: object) -> int:

@@ -35,6 +35,7 @@ Delta = Annotated[
 Tracking = Annotated[
     float, take_number(0.0, 1e6, "", "Price of leaving the window's middle; 0 as in the paper.")
 ]
+ControllerName = Literal["realtime", "ipopt", "sqp", "pi", "constant", "feedforward", "oracle"]  # for shells
 
 
 def control(
@@ -46,8 +47,10 @@ def control(
     *,
     plant: PlantName = "paper",
     controller: Annotated[
-        str | None,
+        ControllerName | str | None,
         Parameter(
+            metavar="NAME",
+            show_choices=False,
             help="The controller: realtime (compiled MPC), ipopt (the paper's), sqp (any predictor), pi, "
             "constant, feedforward, oracle (plans on the plant itself), or an own class as FILE.py:NAME.",
             show_default=lambda _: "the best that ships: realtime on paper, pi on graded",

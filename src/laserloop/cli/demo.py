@@ -7,7 +7,7 @@ from laserloop.cli.control import close_loop
 from laserloop.cli.options import take_file
 from laserloop.cli.output import Json, check_output, publish, writing
 
-DEMO_PATH = "diagonal"
+DEMO_PATH, DEMO_TICKS = "diagonal", 320
 DEMO_CONTROLLERS = ("realtime", "pi", "constant")
 
 
@@ -34,7 +34,9 @@ def demo(
 
     check_output("--out", out / "index.html")
     check_output("--json", json_file)
-    cases = [LoopCase(path=DEMO_PATH, controller=name, delta_k=None) for name in DEMO_CONTROLLERS]
+    cases = [
+        LoopCase(path=DEMO_PATH, controller=name, ticks=DEMO_TICKS, delta_k=None) for name in DEMO_CONTROLLERS
+    ]
     records = [close_loop(case) for case in cases]
     with writing("--out"):
         page = save_comparison(out, records, command="laserloop demo")

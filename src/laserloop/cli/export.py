@@ -17,7 +17,8 @@ def export(
     *,
     window_k: Annotated[tuple[float, float] | None, take_entry("window_k", example="760,800")] = None,
     power_max_w: Annotated[
-        float | None, take_number(1e-3, 1e4, "W", "The most that the laser can give.", default=OF_PROCESS)
+        float | None,
+        take_number(1e-3, 1e4, "W", "The most in W that the laser can give.", default=OF_PROCESS),
     ] = None,
     delta_k: Delta = None,
     tracking: Tracking = 0.0,

@@ -75,10 +75,11 @@ def take_numbers(metavar: str, rule: str, text: str, accept: Any, *, default: st
 def take_entry(key: str, *, example: str = "") -> Parameter:
     """An option that overrides a key of the process."""
     entry: Entry = find_entry(key)
+    text = f"{entry.text} In {entry.unit}." if entry.unit not in ("", "ticks") else entry.text
     if not entry.names:
         low = int(entry.low) if entry.whole else entry.low
         high = int(entry.high) if entry.whole else entry.high
-        return take_number(low, high, entry.unit, entry.text, default=OF_PROCESS)
+        return take_number(low, high, entry.unit, text, default=OF_PROCESS)
 
     def accept(numbers: Iterable[float]) -> bool:
         given = list(numbers)
@@ -86,7 +87,7 @@ def take_entry(key: str, *, example: str = "") -> Parameter:
         return inside and (not entry.rising or given == sorted(set(given)))
 
     rule = f"{entry.rule}, such as {example}"
-    return take_numbers(",".join(entry.names).upper(), rule, entry.text, accept, default=OF_PROCESS)
+    return take_numbers(",".join(entry.names).upper(), rule, text, accept, default=OF_PROCESS)
 
 
 def take_file(text: str, *, metavar: str = "FILE") -> Parameter:
@@ -148,7 +149,8 @@ class LoopOptions:
 
     window_k: Annotated[tuple[float, float] | None, take_entry("window_k", example="760,800")] = None
     power_max_w: Annotated[
-        float | None, take_number(1e-3, 1e4, "W", "The most that the laser can give.", default=OF_PROCESS)
+        float | None,
+        take_number(1e-3, 1e4, "W", "The most in W that the laser can give.", default=OF_PROCESS),
     ] = None
     noise_k: Annotated[float | None, take_entry("noise_k")] = None
     delay_ticks: Annotated[int | None, Parameter(name="--delay"), take_entry("delay_ticks")] = None
@@ -185,7 +187,7 @@ class PathOptions:
             1e-3,
             1e6,
             "mm/s",
-            "Scan speed with the laser on; slower is hotter.",
+            "Scan speed in mm/s with the laser on; slower is hotter.",
             default="as the file says, else the process",
         ),
     ] = None
@@ -198,7 +200,7 @@ class PathOptions:
         take_numbers(
             "X,Y",
             "two lengths in mm, such as -50,-50",
-            "Added to a file's coordinates, whose origin is the plate's centre here.",
+            "Added in mm to a file's coordinates, whose origin is the plate's centre here.",
             lambda numbers: all(abs(number) <= 1e4 for number in numbers),
             default="0,0",
         ),
@@ -209,7 +211,9 @@ class PathOptions:
     ] = False
     jump_mm_s: Annotated[
         float | None,
-        take_number(1e-3, 1e6, "mm/s", "Speed of laser-off moves where a file gives none.", default="1000"),
+        take_number(
+            1e-3, 1e6, "mm/s", "Speed in mm/s of laser-off moves where a file gives none.", default="1000"
+        ),
     ] = None
     s_max: Annotated[
         float | None,
@@ -312,17 +316,18 @@ class PowerOptions:
                 raise BadInput(
                     f"--power-w file needs a file that commands powers, but {path.name} does not; give watts"
                 )
-            return path.power, _tell_beyond(path.power, process)
-        power = np.full(len(path), DEFAULT_POWER_W if self.power_w is None else float(self.power_w))
-        notes = _tell_beyond(power, process)
-        if path.power is not None and self.power_w is None:
-            notes += (f"{path.name} commands its own powers, which are not used; try --power-w file",)
-        return power, notes
+            return path.power, _tell_beyond(path, path.power.max(), process.laser.power[1])
+        unused = path.power is not None and self.power_w is None
+        notes = (f"{path.name} commands its own powers, which are not used; try --power-w file",)
+        power = DEFAULT_POWER_W if self.power_w is None else float(self.power_w)
+        return np.full(len(path), power), notes if unused else ()
 
 
-def _tell_beyond(power: "NDArray[np.float64]", process: "Process") -> tuple[str, ...]:
-    """A sentence if an open-loop power is more than the laser can give."""
-    most = process.laser.power[1]
-    if power.max() <= most:
+def _tell_beyond(path: "ScanPath", asked: float, most: float) -> tuple[str, ...]:
+    """A sentence if a file commands more than the laser can give."""
+    if asked <= most:
         return ()
-    return (f"powers up to {power.max():g} W are simulated, although the process's laser gives {most:g} W",)
+    return (
+        f"{path.name} commands up to {asked:g} W, which is simulated although the process's laser gives at "
+        f"most {most:g} W; if S is not in W, give --s-max",
+    )

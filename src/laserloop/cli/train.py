@@ -31,9 +31,18 @@ def train(
         Trunk, Parameter(help="What the trunk sees: temperatures ahead, where the peak is, or both.")
     ] = "temps",
     reading: Annotated[
-        Literal["node", "peak"], Parameter(help="T_max is the hottest node, or the peak between nodes.")
-    ] = "node",
-    smooth: Annotated[bool, Parameter(help="Sample temperatures ahead by a smooth cubic.")] = False,
+        Literal["node", "peak"] | None,
+        Parameter(
+            help="T_max is the hottest node, or the peak between nodes.",
+            show_default=lambda _: "that of the plant",
+        ),
+    ] = None,
+    smooth: Annotated[
+        bool | None,
+        Parameter(
+            help="Sample temperatures ahead by a smooth cubic.", show_default=lambda _: "with the peak"
+        ),
+    ] = None,
     seed: Annotated[int, take_number(0, 2**32 - 1, "", "The same seed gives the same weights.")] = 0,
     split: Annotated[
         Literal["window", "episode"],

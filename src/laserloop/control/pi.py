@@ -53,7 +53,8 @@ class PiController:
         integral = self._integral + error * preview.tick
         wanted = gains.bias + gains.gain * (error + integral / gains.reset_time)
         power = min(max(wanted, low), high)
-        if power == wanted or (wanted > high) == (error < 0):  # not saturated, or on its way out of it
+        heated = preview.lit[0]  # without light no power is to blame for the error
+        if heated and (power == wanted or (wanted > high) == (error < 0)):  # not saturated, or on its way out
             self._integral = integral
         self._last = power
         return Action(power=power, status=Status.MENDED if mended else Status.SOLVED)

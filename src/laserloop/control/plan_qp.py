@@ -17,6 +17,7 @@ FloatArray = NDArray[np.float64]
 
 ELASTIC = 1e8  # price of an excess of ε_max above; the default slack below costs 1e6
 CURVATURE = 1.0  # of the slacks, as DAQP wants a definite Hessian; shifts the balance by 1e-6 of their price
+ROUNDING = 1e-6  # of P_max, DAQP's own tolerance: as near to the least power it is that
 LEAST_CURVATURE = 1e-6  # of a power without a price, for the same reason
 
 
@@ -65,7 +66,8 @@ class PlanQp:
         powers: FloatArray = self._spread @ np.asarray(found["x"]).ravel()[:moves] * high
         if not np.isfinite(powers).all():
             powers = np.full(n, low)
-        return np.where(free, np.minimum(np.maximum(powers, low), high), fixed)
+        powers = np.where(powers < low + ROUNDING * high, low, powers)
+        return np.where(free, np.minimum(powers, high), fixed)
 
     def _weigh(
         self, question: Question, spread: FloatArray, fixed: FloatArray, gain: FloatArray, rest: FloatArray

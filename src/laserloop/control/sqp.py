@@ -19,6 +19,7 @@ from laserloop.control.question import Question, Solution
 
 FloatArray = NDArray[np.float64]
 
+MOST_QPS = 12  # rounds
 AGREED = 1e-3  # K, prediction against line
 SUFFICIENT = 0.1  # share of the fall of φ on the line that a step must keep
 FLAT = 1e-6  # fall of φ, relative, that is not worth another step
@@ -33,7 +34,7 @@ class SqpSolver:
         self,
         problem: MpcProblem,
         *,
-        max_iterations: int = 12,
+        max_iterations: int = MOST_QPS,
         agreed: float = AGREED,  # K; the plan keeps as far from both ends of the window
         halvings: int = 8,  # of a step; 0: every step is taken as it is
     ) -> None:
@@ -59,14 +60,30 @@ class SqpSolver:
             status = Status.NO_PREDICTION
             plan = question.settle(np.full(len(plan), self.problem.power[0]), self.problem.power)
             predicted = np.full(len(plan), np.nan)
-        elif status is Status.SOLVED and predicted[question.free].max(initial=0.0) > self.problem.ceiling:
-            status = Status.INFEASIBLE
+        elif self._exceeds(question, predicted):
+            plan, predicted, status = self._cool(question, plan, predicted, status)
         return Solution(
             plan=plan,
             predicted=predicted,
             status=status,
             iterations=rounds,
             solve_s=perf_counter() - began,
+        )
+
+    def _exceeds(self, question: Question, predicted: FloatArray) -> bool:
+        """Whether a tick that counts lies above the ceiling; NaN does."""
+        return not (predicted[question.free] <= self.problem.ceiling).all()
+
+    def _cool(
+        self, question: Question, plan: FloatArray, predicted: FloatArray, status: Status
+    ) -> tuple[FloatArray, FloatArray, Status]:
+        """A plan that is too hot: the QP's own if it was agreed on, the coolest where that is too hot too."""
+        if status is Status.SOLVED:
+            return plan, predicted, Status.INFEASIBLE
+        coolest = question.settle(np.full(len(plan), self.problem.power[0]), self.problem.power)
+        cold = question.forecast.predict(coolest)
+        return (
+            (coolest, cold, Status.INFEASIBLE) if self._exceeds(question, cold) else (plan, predicted, status)
         )
 
     def _search(self, question: Question) -> tuple[FloatArray, FloatArray, Status, int]:

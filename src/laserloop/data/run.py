@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from laserloop.bad_input import BadInput
-from laserloop.cluster import check_crew, open_crew, share_out
+from laserloop.cluster import check_workers, open_cluster, share_out
 from laserloop.data.ensemble import EnsembleSettings
 from laserloop.data.record import record_episode
 from laserloop.data.store import (
@@ -64,13 +64,13 @@ def run_ensemble(
     `workers`: processes of a local cluster, by default one per core; 1 works in this process, without dask.
     `scheduler`: the address of a dask scheduler instead, whose workers see the same folder.
     """
-    count = check_crew(workers, scheduler)
+    count = check_workers(workers, scheduler)
     store = create_store(directory, settings)
     began, total, lacking = perf_counter(), settings.runs, missing(store)
     made = len(lacking)
     if progress is not None:
         progress(total - made, total)
-    with _open_cluster(min(count, max(made, 1)), scheduler, settings) as client:
+    with _choose_cluster(min(count, max(made, 1)), scheduler, settings) as client:
         while lacking:
             finished = _make_here(store, lacking) if client is None else _make_there(client, store, lacking)
             for done, _ in enumerate(finished, start=total - len(lacking) + 1):
@@ -119,7 +119,7 @@ def _make_there(client: "Client", store: EpisodeStore, lacking: list[int]) -> It
 
 
 @contextmanager
-def _open_cluster(
+def _choose_cluster(
     workers: int, scheduler: str | None, settings: EnsembleSettings
 ) -> Iterator["Client | None"]:
     """A client of the cluster that does the work; None when this process does it alone."""
@@ -128,5 +128,5 @@ def _open_cluster(
         return
     if scheduler is None:
         record_episode(replace(settings, runs=1, states=3), 0)  # compile once, here; workers load it
-    with open_crew(workers, scheduler) as client:
+    with open_cluster(workers, scheduler) as client:
         yield client

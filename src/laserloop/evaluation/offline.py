@@ -78,7 +78,8 @@ def track(
     """Truth and blind prediction tick by tick along one fresh trajectory, window after window."""
     trajectories = trajectories or Trajectories()
     horizon = model.architecture.horizon
-    windows = cut_episode(trajectories.get(path, excitation, 0), horizon=horizon, stride=horizon)
+    record = trajectories.get(path, excitation, 0)
+    windows = cut_episode(record, horizon=horizon, stride=horizon, reading=model.reading, smooth=model.smooth)
     predicted = model.predict(windows.branch, windows.temps, windows.location)
     ticks = windows.tick[:, np.newaxis] + np.arange(1, horizon + 1)
     return {

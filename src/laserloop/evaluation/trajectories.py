@@ -14,6 +14,7 @@ from laserloop.data.record import COLUMNS, record_path
 from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import make_plant
 from laserloop.process import Process
+from laserloop.versions import hash_code
 
 FloatArray = NDArray[np.float64]
 
@@ -25,7 +26,8 @@ FRESH = 20_260_000  # seeds of ensembles are small numbers; these streams are of
 class Trajectories:
     """Records (states, columns) by path, excitation and realisation; kept in a folder if one is given.
 
-    All models are scored on the same trajectories, so that every difference is the model's.
+    All models are scored on the same trajectories, so that every difference is the model's. The files' names
+    tell the process and the code that made them.
     """
 
     plant: str = "paper"
@@ -54,8 +56,7 @@ class Trajectories:
         if self.folder is None or names_file(path):
             return None
         name = f"{self.plant}_{path.replace(':', '-')}_{excitation}_{realisation}_{self.ticks}"
-        name += ".npy" if self.process == Process() else f"_{self.process.hash}.npy"
-        return self.folder / name
+        return self.folder / f"{name}_{self.process.hash}_{hash_code()}.npy"
 
     def _record(self, path: str, excitation: Excitation, realisation: int) -> FloatArray:
         scan = self._long_enough(path)

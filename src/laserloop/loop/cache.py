@@ -1,4 +1,4 @@
-"""A case: settings in, a result on disk; what is there already is not computed again."""
+"""A case: settings in, a result on disk; what this code has computed already is not computed again."""
 
 import hashlib
 import json
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from laserloop.bad_input import BadInput
+from laserloop.versions import hash_code
 
 SETTINGS_FILE, RESULT_FILE = "settings.json", "result.json"
 
@@ -17,8 +18,8 @@ def solve_case(
 ) -> dict[str, Any]:
     """The result of a case: read if it is there, otherwise computed and kept.
 
-    The folder is named by the hash of the settings and holds both; the result is written last and in one
-    piece, so a killed study goes on with the cases that have none.
+    The folder is named by the hash of the settings and of the code and holds both; the result is written last
+    and in one piece, so a killed study goes on with the cases that have none.
     """
     folder = root / name_case(settings)
     result = folder / RESULT_FILE
@@ -26,7 +27,7 @@ def solve_case(
         return read_result(result)
     found = dict(compute())
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / SETTINGS_FILE, settings)
+    write_json(folder / SETTINGS_FILE, {**settings, "code": hash_code()})
     write_json(result, found)
     return read_result(result)
 
@@ -37,9 +38,18 @@ def has_case(root: Path, settings: Mapping[str, Any]) -> bool:
 
 
 def name_case(settings: Mapping[str, Any]) -> str:
-    """The first 16 hex digits of the hash of the settings, whatever their order."""
-    text = json.dumps(settings, sort_keys=True, allow_nan=False)
+    """The first 16 hex digits of the hash of the settings, whatever their order, and of the code."""
+    text = json.dumps({**settings, "code": hash_code()}, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def hash_file(file: str | Path) -> str:
+    """The first 16 hex digits of the hash of a file's content; those of nothing if it cannot be read."""
+    try:
+        content = Path(file).read_bytes()
+    except OSError:
+        content = b""
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def read_result(file: Path) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
 from laserloop.control.gains import Gains, find_gains
 from laserloop.control.problem import MpcProblem
-from laserloop.loop.cache import solve_case
-from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, make_controller
+from laserloop.loop.cache import hash_file, solve_case
+from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, choose_camera, make_controller
 from laserloop.loop.deadline import DeadlineController, draw_charges
 from laserloop.loop.faults import Disturb
 from laserloop.loop.own_file import names_own
@@ -27,7 +27,7 @@ from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import Camera, Plant, make_plant
 from laserloop.predict.networks import Model, find_model
 from laserloop.predict.trained_for import SPEED_RANGE, TrainedFor
-from laserloop.process import CameraSettings, Process
+from laserloop.process import Process, find_process, shipped_processes
 
 Progress = Callable[[int, int], None]
 
@@ -55,15 +55,23 @@ class LoopCase:
     force: bool = False  # also with a model that was not made for this
 
     def settings(self) -> dict[str, Any]:
-        """What names the case: all of it, the model by what it was trained from."""
+        """What names the case: all of it, the model by what it was trained from, files by their content."""
         named = asdict(replace(self, process=Process()))
         if self.model is not None and not names_own(self.model):
-            named["model"] = find_model(self.model).provenance.get("identity", self.model)
+            model = find_model(self.model)
+            named["model"] = model.provenance.get("identity", self.model)
+            named["delta_k"] = model.margin if self.delta_k is None else self.delta_k
+        files = [
+            name.rpartition(":")[0] for name in (self.controller, self.model) if name and names_own(name)
+        ]
+        files += [self.path] if names_file(self.path) else []
         return {
             "study": "closed loop",
             **named,
             "solve_s": list(self.solve_s),
             "process": self.process.to_json(),
+            "seed": self.process.camera.seed,
+            "files": [hash_file(file) for file in files],
         }
 
 
@@ -106,7 +114,7 @@ def run_case(case: LoopCase, hooks: Hooks | None = None) -> Run:
 
 
 def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
-    """Find path, model and problem; a model that was not made for this is refused, unless forced or chosen here."""
+    """Find path, model and problem; a model not made for this is refused, unless forced or chosen here."""
     path = hooks.path or find_scan(case)
     chosen = choose(case)
     model = None if chosen.model is None or names_own(chosen.model) else find_model(chosen.model)
@@ -120,7 +128,7 @@ def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
     elif misfits:
         raise _refuse(chosen, misfits)
     problem = make_problem(case.process, model, delta_k=case.delta_k, tracking=case.tracking)
-    return Prepared(chosen, path, model, problem, notes)
+    return Prepared(chosen, path, model, problem, (*notes, *_tell_margin(model, case)))
 
 
 def choose(case: LoopCase) -> LoopCase:
@@ -181,7 +189,7 @@ def find_scan(case: LoopCase) -> ScanPath:
 def make_problem(
     process: Process, model: Model | None, *, delta_k: float | None = None, tracking: float = 0.0
 ) -> MpcProblem:
-    """What is wanted of a process, over the horizon that a model predicts, with its own margin unless given."""
+    """What is wanted of a process, over the horizon of a model, with its own margin unless given."""
     margin = (model.margin if model is not None else None) or 0.0
     problem = MpcProblem(
         window=process.window,
@@ -190,14 +198,6 @@ def make_problem(
         tracking_cost=tracking,
     )
     return problem if model is None else replace(problem, horizon=model.architecture.horizon)
-
-
-def choose_camera(plant: Plant, model: Model | None) -> CameraSettings:
-    """The camera of the process, read as a model learned to, or else as the plant defines T_max."""
-    settings, own = plant.settings.process.camera, plant.settings.subgrid
-    if model is None:
-        return replace(settings, subgrid=own, smooth=own)
-    return replace(settings, subgrid=model.reading == "peak", smooth=model.smooth)
 
 
 def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[str]:
@@ -222,6 +222,7 @@ def record(run: Run, problem: MpcProblem, *, model: str | None) -> dict[str, Any
         "delta_k": problem.margin_above,
         "window_k": list(problem.window),
         "process": run.process.to_json(),
+        "seed": run.process.camera.seed,
         "version": version("laserloop"),
         "notes": list(run.notes),
         "series": series_of(run),
@@ -247,10 +248,28 @@ def _find_gains(ready: Prepared, hooks: Hooks) -> Gains | None:
 def _refuse(case: LoopCase, misfits: list[str]) -> BadInput:
     """The sentence for a model that does not fit, with the commands that would make one."""
     return BadInput(
-        f"a model must be made for what it is used on, but of {case.model} this is not true: "
-        f"{'; '.join(misfits)}. Make one that fits (laserloop ensemble corner --plant {case.plant} --process "
-        "FILE --out DATA, then laserloop train ms-deeponet --data DATA --out MODEL), take --controller pi, "
-        "or insist with --force"
+        f"a model must be made for what it is used on, but {case.model} was not: {'; '.join(misfits)}; make "
+        f"one that fits (laserloop ensemble corner --plant {case.plant} --process {_name_process(case)} "
+        "--out DATA && laserloop train ms-deeponet --data DATA --out MODEL), take --controller pi, or insist "
+        "with --force"
+    )
+
+
+def _name_process(case: LoopCase) -> str:
+    """The name that `--process` finds this process by, or FILE for one that is not built in."""
+    name = case.process.name
+    return name if name in shipped_processes() and find_process(name) == case.process else "FILE"
+
+
+def _tell_margin(model: Model | None, case: LoopCase) -> tuple[str, ...]:
+    """A note if a margin is taken from a calibration that saw a better camera."""
+    camera = case.process.camera
+    perfect = (camera.noise, camera.delay, camera.every, camera.exposure) == (0.0, 0, 1, 1)
+    if model is None or not model.margin or case.delta_k is not None or perfect:
+        return ()
+    return (
+        f"the margin of {model.margin:.1f} K was calibrated on exact images of every tick, so it does not "
+        "cover this camera's noise, delay, rate and exposure",
     )
 
 
@@ -258,5 +277,5 @@ def _tell_range(plant: Plant, run: Run) -> tuple[str, ...]:
     """A note if the material's range of validity was left."""
     if not len(run):
         return ()
-    complaint = plant.settings.material.outside(plant.settings.ambient, float(run.t_node.max()))
+    complaint = plant.settings.material.outside(plant.settings.ambient, float(run.t_max.max()))
     return () if complaint is None else (complaint,)

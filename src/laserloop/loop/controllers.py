@@ -16,11 +16,12 @@ from laserloop.control.mpc import MpcController
 from laserloop.control.pi import PiController
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Solver
-from laserloop.control.sqp import SqpSolver
+from laserloop.control.sqp import MOST_QPS, SqpSolver
 from laserloop.loop.own_file import load_controller, load_predictor, names_own
 from laserloop.plant import Plant
 from laserloop.predict.networks import Model, MsDeepONet, NetworkPredictor
 from laserloop.predict.rehearsal import AGREED, RehearsalPredictor, Rehearse
+from laserloop.process import CameraSettings
 
 FloatArray = NDArray[np.float64]
 
@@ -29,6 +30,7 @@ WITH_MODEL = (*WITH_NETWORK, "sqp")
 WITH_GAINS = ("pi", "constant", "feedforward")
 CONTROLLERS = (*WITH_MODEL, *WITH_GAINS, "oracle")
 MOST_REHEARSALS = 6  # rounds of the oracle
+ONE_QP = 1  # round, which is exact for an affine predictor
 
 
 def make_controller(
@@ -88,7 +90,8 @@ def _plan_with_own(name: str, model: str, problem: MpcProblem, process: object) 
         raise BadInput(f"the controller {name} plans with networks only, got {model!r}: use sqp")
     predictor = load_predictor(model, process)
     own = replace(problem, horizon=predictor.horizon)
-    return MpcController(predictor, SqpSolver(own), own, name=predictor.name)
+    rounds = ONE_QP if predictor.affine else MOST_QPS
+    return MpcController(predictor, SqpSolver(own, max_iterations=rounds), own, name=predictor.name)
 
 
 def make_solver(name: str, model: Model, problem: MpcProblem, *, graph: str = "folded") -> Solver:
@@ -103,6 +106,14 @@ def make_solver(name: str, model: Model, problem: MpcProblem, *, graph: str = "f
     from laserloop.control.realtime import RealtimeSolver
 
     return RealtimeSolver(model, problem)
+
+
+def choose_camera(plant: Plant, model: Model | None) -> CameraSettings:
+    """The camera of the process, read as a model learned to, or else as the plant defines T_max."""
+    settings, own = plant.settings.process.camera, plant.settings.subgrid
+    if model is None:
+        return replace(settings, subgrid=own, smooth=own)
+    return replace(settings, subgrid=model.reading == "peak", smooth=model.smooth)
 
 
 def make_rehearsal(plant: Plant) -> Rehearse:

@@ -24,8 +24,8 @@ def load_predictor(name: str, process: object = None) -> Predictor:
 
 
 def load_controller(name: str, problem: MpcProblem) -> Controller:
-    """What NAME(problem) returns."""
-    made: Controller = _make(name, problem, ("name", "horizon", "memory", "reset", "act"))
+    """What NAME(problem) returns; it may do with `act` alone."""
+    made: Controller = _make(name, problem, ("act",))
     return made
 
 
@@ -40,7 +40,9 @@ def _make(name: str, given: object, wanted: tuple[str, ...]) -> Any:
         raise BadInput(f"{name} cannot be built: {_tell(error)}; correct the file") from error
     missing = [attribute for attribute in wanted if not hasattr(made, attribute)]
     if missing:
-        raise BadInput(f"what {name} builds must have {', '.join(wanted)}, got none of {missing}: add them")
+        raise BadInput(
+            f"what {name} builds must have {', '.join(wanted)}, but lacks {', '.join(missing)}: add them"
+        )
     return made
 
 

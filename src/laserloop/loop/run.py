@@ -89,6 +89,8 @@ def run_closed_loop(
     """
     bounds = power_bounds or plant.settings.process.laser.power
     ticks: list[Tick] = []
+    if failure := reset(controller):
+        return _collect(plant, controller, path, ticks, f"the controller's reset raised {failure}")
     ending = COMPLETED
     try:
         for tick in follow(plant, camera, controller, path, bounds, disturb):
@@ -112,8 +114,6 @@ def follow(
     powers: list[float] = []
     horizon, memory = getattr(controller, "horizon", 1), getattr(controller, "memory", 0)
     camera.reset()
-    if hasattr(controller, "reset"):  # a user's own may do with `act` alone
-        controller.reset()
     surface = plant.reset()
     for k in range(len(path)):
         image: Image | None = camera.see(surface)
@@ -140,7 +140,18 @@ def look_ahead(path: ScanPath, k: int, powers: list[float], horizon: int, memory
         positions=path.preview(k - past, past + horizon),
         powers=np.array(powers[k - past : k]),
         lit=path.preview_lit(k, horizon),
+        was_lit=path.lit[k - past : k],
     )
+
+
+def reset(controller: Controller) -> str:
+    """Make a controller forget; what it raised, if it did. A user's own may do with `act` alone."""
+    try:
+        if hasattr(controller, "reset"):
+            controller.reset()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 def decide(controller: Controller, image: Image | None, preview: Preview) -> tuple[Action, str]:
@@ -149,16 +160,12 @@ def decide(controller: Controller, image: Image | None, preview: Preview) -> tup
         answer: object = controller.act(image, preview)
     except Exception as error:  # a user's own controller; a bad tick is data
         return Action(power=0.0, status=Status.RAISED), f"{type(error).__name__}: {error}"
-    if isinstance(answer, Action):
-        if np.isfinite(answer.power):
-            return answer, ""
-        return Action(power=0.0, status=Status.NOT_FINITE, solve_s=answer.solve_s), ""
-    if isinstance(answer, bool) or not isinstance(answer, Real):
+    power: object = answer.power if isinstance(answer, Action) else answer
+    if isinstance(power, bool) or not isinstance(power, Real):
         return Action(power=0.0, status=Status.NO_ACTION), ""
-    finite = bool(np.isfinite(float(answer)))
-    return Action(power=float(answer), status=Status.BARE) if finite else Action(
-        power=0.0, status=Status.NOT_FINITE
-    ), ""
+    if not np.isfinite(float(power)):
+        return Action(power=0.0, status=Status.NOT_FINITE), ""
+    return answer if isinstance(answer, Action) else Action(power=float(power), status=Status.BARE), ""
 
 
 def bound(power: float, bounds: tuple[float, float]) -> float:
@@ -166,10 +173,18 @@ def bound(power: float, bounds: tuple[float, float]) -> float:
     return min(max(power, bounds[0]), bounds[1]) if np.isfinite(power) else bounds[0]
 
 
+def _read_prediction(action: Action) -> float:
+    """What an action says of the end of its tick, K; NaN if nothing."""
+    try:
+        return float(np.ravel(action.predicted)[0])
+    except (IndexError, TypeError, ValueError):
+        return float("nan")
+
+
 def _collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[Tick], ending: str) -> Run:
     n = len(ticks)
     actions = [tick.action for tick in ticks]
-    predicted = [float(a.predicted[0]) if len(a.predicted) else np.nan for a in actions]
+    predicted = [_read_prediction(action) for action in actions]
     failures = [
         f"the controller raised at tick {k}: {tick.failure}" for k, tick in enumerate(ticks) if tick.failure
     ]

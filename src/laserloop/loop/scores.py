@@ -55,6 +55,7 @@ def score(run: Run, window: tuple[float, float] | None = None) -> dict[str, Any]
         "path": run.path,
         "controller": run.controller,
         "plant": run.plant,
+        "reading": "peak" if run.subgrid else "node",
         "ticks": len(run),
         "settled_from": settled_from(run),
         **score_temperature(run, run.t_max, window),

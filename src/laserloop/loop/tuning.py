@@ -7,7 +7,6 @@ search; PI and feed-forward begin from it and are found by Nelder and Mead's sim
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +19,7 @@ from laserloop.control.feedforward import FeedforwardController, FeedforwardGain
 from laserloop.control.gains import Gains
 from laserloop.control.pi import PiController, PiGains
 from laserloop.control.problem import MpcProblem
+from laserloop.loop.controllers import choose_camera
 from laserloop.loop.run import run_closed_loop
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, Plant, make_plant
@@ -78,8 +78,7 @@ class Course:
             self._progress(min(self._tried, sum(EVALUATIONS.values())), sum(EVALUATIONS.values()))
         prices = []
         for plant, path in self._stages:
-            own = plant.settings.subgrid
-            camera = Camera(replace(plant.settings.process.camera, subgrid=own, smooth=own))
+            camera = Camera(choose_camera(plant, None))
             run = run_closed_loop(plant, camera, controller, path, power_bounds=self._problem.power)
             prices.append(price_of(run.t_max[run.settled], self._problem))
         return float(np.mean(prices))

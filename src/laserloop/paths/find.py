@@ -1,5 +1,6 @@
 """Finding a path by what a person types: a built-in name or a file."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,7 @@ def find_path(
     if reader is read_csv and track.is_plain:
         speed = default_speed if speed is None else speed
         return sample_polyline(track.points, name=text, speed=speed, tick=tick, ticks=ticks)
-    return sample_track(
+    path = sample_track(
         track,
         name=text,
         speed=speed,
@@ -78,6 +79,15 @@ def find_path(
         tick=tick,
         ticks=ticks,
     )
+    return _keep_on_plate(path, plate)
+
+
+def _keep_on_plate(path: ScanPath, plate: tuple[float, float]) -> ScanPath:
+    """The same path with the ends of lit ticks on the plate, which a jump begun within one may have left."""
+    ends = np.append(path.lit, False) | np.append(False, path.lit)
+    half = np.array(plate) / 2
+    kept = np.where(ends[:, np.newaxis], np.clip(path.positions, -half, half), path.positions)
+    return path if first_off_plate(path.positions[ends], plate) is None else replace(path, positions=kept)
 
 
 def _read(

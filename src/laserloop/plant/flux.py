@@ -19,6 +19,8 @@ def find_flux(beam: Beam, grid: Grid, power: float, x: float, y: float) -> Sourc
 
     Scaled so that the control volumes together receive exactly the power that falls on the plate.
     """
+    if power == 0.0:  # wherever the beam is, which may be off the plate
+        return Source(np.zeros_like(grid.x), np.zeros_like(grid.y))
     heat = beam.absorptivity * power
     return Source(
         heat * _profile(beam.sigma, grid.x, grid.widths[2], x),

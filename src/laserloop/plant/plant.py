@@ -21,6 +21,7 @@ FloatArray = NDArray[np.float64]
 
 STRIDE = 0.4  # beam widths moved per step at most; costs 0.5 K of 600 at constant power
 JUMPS = (0.01, 0.25)  # changes of power, as a share of it, that each take one substep more
+SLACK = 1e-9  # m; a beam on the edge is on the plate
 SCAN_AREA = (-1.5e-3, 1.5e-3, -1.5e-3, 1.5e-3)  # m: x_min, x_max, y_min, y_max
 
 
@@ -194,18 +195,22 @@ class Plant:
     def step(self, power: float, spot: FloatArray) -> Surface:
         """One tick at a constant command, W, the beam going from spot[0] to spot[1], m.
 
-        A laser with a lag gives the mean of what it emits meanwhile; one without gives just the command.
+        A laser with a lag gives the mean of what it emits meanwhile; one without gives just the command. With
+        the command 0 the beam may go anywhere; off the plate, what a lagging laser still emits is lost.
         """
         if self._failed:
             raise BadInput("the last tick failed half done: reset the plant or restore a snapshot first")
         spot = np.asarray(spot, dtype=float)
         s = self.settings
         self._check(power)
-        power, emitted = s.process.laser.follow(self._emitted, power, s.tick)
         self._check_spot(power, spot)
-        reach = REACH * s.beam.sigma
-        low, high = spot.min(axis=0) - reach, spot.max(axis=0) + reach
-        self._conduction.widen(low[0], high[0], low[1], high[1], reach / 2)
+        power, emitted = s.process.laser.follow(self._emitted, power, s.tick)
+        if self._is_off_plate(spot):
+            power = 0.0
+        else:
+            reach = REACH * s.beam.sigma
+            low, high = spot.min(axis=0) - reach, spot.max(axis=0) + reach
+            self._conduction.widen(low[0], high[0], low[1], high[1], reach / 2)
         substeps = self._substeps(power, spot)
         self._failed = True  # until the tick is done
         for n in range(substeps):
@@ -262,7 +267,8 @@ class Plant:
         """
         if not self.settings.continuous:
             return 1
-        hop = float(np.hypot(*(spot[1] - spot[0]))) / (STRIDE * self.settings.beam.sigma)
+        moved = float(np.hypot(*(spot[1] - spot[0]))) if power > 0 else 0.0
+        hop = moved / (STRIDE * self.settings.beam.sigma)
         jump = abs(power - self._power)
         after_jump = 1 + sum(jump > share * max(power, self._power) for share in JUMPS)
         return max(after_jump, ceil(hop - 1e-9), self._pace - 1)
@@ -277,6 +283,12 @@ class Plant:
     def _check(power: float) -> None:
         if not (isfinite(power) and power >= 0):
             raise BadInput(f"laser power must be a finite number ≥ 0 W, got {power}")
+
+    def _is_off_plate(self, spot: FloatArray) -> bool:
+        """Does the beam leave the plate during the tick?"""
+        x, y = self.settings.grid.x, self.settings.grid.y
+        low, high = np.array([x[0], y[0]]) - SLACK, np.array([x[-1], y[-1]]) + SLACK
+        return bool(((spot < low) | (spot > high)).any())
 
     def _check_spot(self, power: float, spot: FloatArray) -> None:
         """A beam that heats must be where the grid is made for it; a dark one may be anywhere."""
@@ -293,9 +305,8 @@ class Plant:
     @staticmethod
     def _check_inside(spot: FloatArray, box: tuple[float, float, float, float], rule: str) -> None:
         x_low, x_high, y_low, y_high = box
-        slack = 1e-9  # m
         for x, y in spot.tolist():
-            if not (x_low - slack <= x <= x_high + slack and y_low - slack <= y <= y_high + slack):
+            if not (x_low - SLACK <= x <= x_high + SLACK and y_low - SLACK <= y <= y_high + SLACK):
                 raise BadInput(
                     f"{rule} x {x_low:g} to {x_high:g} and y {y_low:g} to {y_high:g} m, got ({x:g}, {y:g})"
                 )

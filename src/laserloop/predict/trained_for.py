@@ -15,6 +15,8 @@ PIXEL_RANGE = 0.5  # of the beam's σ; a wider pixel averages the peak away: 60 
 AREA_SLACK = 5e-5  # m
 POWER_SLACK = 1.01
 SAME = ("material", "plate_mm", "ambient_k", "beam.sigma_um", "beam.absorptivity", "laser.lag_us", "tick_us")
+READINGS = {"node": "hottest node", "peak": "peak between the nodes"}
+OWN_READING = {"paper": "node", "graded": "peak"}  # of T_max, by plant
 Box = tuple[float, float, float, float]
 
 
@@ -74,11 +76,20 @@ class TrainedFor:
         ]
         found += self._judge_window(process)
         found += self._judge_path(path)
-        pixel, usual = process.camera.pixel, self.process.camera.pixel
-        if pixel != usual and (pixel or 0.0) > PIXEL_RANGE * process.beam.sigma:
+        return found + self._judge_camera(process, plant)
+
+    def _judge_camera(self, process: Process, plant: str) -> list[str]:
+        found, own = [], OWN_READING.get(plant, self.reading)
+        if self.reading != own:
             found.append(
-                f"it was trained on temperatures at points, but a pixel of {1e6 * (pixel or 0.0):g} µm reads "
-                f"the mean over more than {PIXEL_RANGE:g} σ of the beam"
+                f"its T_max is the {READINGS[self.reading]}, but on the {plant} plant it is the "
+                f"{READINGS[own]}"
+            )
+        pixel = process.camera.pixel or 0.0
+        if pixel > PIXEL_RANGE * process.beam.sigma:
+            found.append(
+                f"it was trained on temperatures at points, but a pixel of {1e6 * pixel:g} µm reads the mean "
+                f"over more than {PIXEL_RANGE:g} σ of the beam"
             )
         return found
 

@@ -14,7 +14,7 @@ from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import PchipInterpolator
 
-from laserloop.bad_input import BadInput
+from laserloop.bad_input import BadInput, show
 
 FloatArray = NDArray[np.float64]
 Property = Polynomial | PchipInterpolator
@@ -171,12 +171,3 @@ def check_number(value: object, where: str) -> float:
     if not np.isfinite(number):
         raise BadInput(f"{where} must be a finite number, got {show(value)}: correct it")
     return number
-
-
-def show(value: object) -> str:
-    """A short account of any value: the repr of a hostile one may be endless."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, str | float) or (isinstance(value, int) and abs(value) < 1e18):
-        return repr(value)[:60]
-    return f"a {type(value).__name__}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.polynomial import Polynomial
 
-from laserloop.bad_input import BadInput
+from laserloop.bad_input import BadInput, show
 from laserloop.process.material import (
     COLUMNS,
     Material,
@@ -17,7 +17,6 @@ from laserloop.process.material import (
     check_list,
     check_number,
     check_table,
-    show,
 )
 from laserloop.process.yaml_file import load_yaml, read_text
 

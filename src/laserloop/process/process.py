@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from laserloop.bad_input import BadInput
+from laserloop.bad_input import BadInput, show
 from laserloop.process.beam import Beam
 from laserloop.process.camera import CameraSettings
 from laserloop.process.laser import Laser
-from laserloop.process.material import Material, show
+from laserloop.process.material import Material
 from laserloop.process.material_file import describe_material, find_material, parse_material
 from laserloop.process.schema import ENTRIES, FORMAT, check_keys, find_entry, get_value, set_value
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from laserloop.bad_input import BadInput
-from laserloop.process.material import show
+from laserloop.bad_input import BadInput, show
 
 FORMAT = 1
 DIGITS = 12  # that a file keeps of a number, so that units cost no bits on the way there and back

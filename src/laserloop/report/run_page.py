@@ -5,7 +5,15 @@ from dataclasses import dataclass
 
 from laserloop.bad_input import BadInput
 from laserloop.report.run_figures import draw_comparison, draw_residual_map, draw_run, draw_tick_times
-from laserloop.report.run_record import Record, find_interval, name_runs, predicts
+from laserloop.report.run_record import (
+    Record,
+    find_interval,
+    name_runs,
+    predicts,
+    read_other,
+    tell_reading,
+    tell_settling,
+)
 from laserloop.report.run_story import capitalise, conclude, introduce, tell, tell_lateness, write_headline
 from laserloop.report.run_tables import SCORES, list_troubles
 from laserloop.report.sheet import Plate, make_plate, render
@@ -44,7 +52,8 @@ def render_comparison(records: Sequence[Record], *, command: str, also: Sequence
         chapters=[_write_chapter(i, *pair) for i, pair in enumerate(zip(names, records, strict=True))],
         times=times,
         lateness=tell_lateness(records),
-        peaks=_list_peaks(names, records),
+        settling=tell_settling(records),
+        readings=_tell_readings(names, records),
         command=command,
     )
 
@@ -63,6 +72,12 @@ def _write_chapter(i: int, name: str, record: Record) -> Chapter:
     )
 
 
-def _list_peaks(names: Sequence[str], records: Sequence[Record]) -> str:
-    peaks = [(record["peak"]["t_max_k"], name) for name, record in zip(names, records, strict=True)]
-    return ", ".join(f"{peak:.1f} K ({name})" for peak, name in peaks if peak is not None)
+def _tell_readings(names: Sequence[str], records: Sequence[Record]) -> str:
+    """What T_max is here, and how high the other reading of the same surfaces goes."""
+    own = " or ".join(dict.fromkeys(f"the {tell_reading(record)}" for record in records))
+    others = [
+        f"the {tell_reading(record, other=True)} reaches {read_other(record)['t_max_k']:.1f} K ({name})"
+        for name, record in zip(names, records, strict=True)
+        if read_other(record)["t_max_k"] is not None
+    ]
+    return f"T_max is {own}" + (f"; {', '.join(others)}." if others else ".")

@@ -24,6 +24,7 @@ SPOKEN = {
     "feedforward": "feed-forward",
     "oracle": "the oracle",
 }
+READINGS = ("hottest node", "peak between the nodes")
 LONGEST_NAME = 36  # characters; a legend has no room for more
 
 
@@ -61,9 +62,36 @@ def find_sharp_turns(record: Record) -> NDArray[np.intp]:
 
 
 def mark_settled(record: Record) -> BoolArray:
-    """Which ticks count."""
+    """Which ticks count; a run without that column counts all from its `settled_from` on."""
+    series = record["series"]
+    if "settled" in series:
+        return np.array(series["settled"], dtype=np.bool_)
     first: int = record["settled_from"]
-    return np.arange(len(record["series"]["t_s"])) >= first
+    return np.arange(len(series["t_s"])) >= first
+
+
+def tell_settling(records: Sequence[Record]) -> str:
+    """Which ticks of some runs count; a sentence."""
+    first = max(record["settled_from"] for record in records)
+    if not first:
+        return "All lit ticks count."
+    anew = (
+        ""
+        if all(all(record["series"].get("lit", ())) for record in records)
+        else " and anew after each dark move"
+    )
+    return f"Counted from lit tick {first + 1} on{anew}."
+
+
+def tell_reading(record: Record, *, other: bool = False) -> str:
+    """What T_max is on the plant of a run, or the `other` reading of the same surface."""
+    return READINGS[_reads_peak(record) != other]
+
+
+def read_other(record: Record) -> Mapping[str, Any]:
+    """The scores on the reading that is not the plant's own."""
+    scores: Mapping[str, Any] = record["node" if _reads_peak(record) else "peak"]
+    return scores
 
 
 def mark_over(record: Record) -> BoolArray:
@@ -116,6 +144,11 @@ def name_runs(records: Sequence[Record]) -> list[str]:
             seen[name] += 1
             names[i] = f"{name} #{seen[name]}"
     return names
+
+
+def _reads_peak(record: Record) -> bool:
+    """Whether T_max is the peak between the nodes; a run that does not say took the hottest node."""
+    return bool(record.get("reading", "node") == "peak")
 
 
 def _speak(record: Record) -> str:

@@ -15,7 +15,10 @@ from laserloop.report.run_record import (
     find_troubles,
     name_model,
     name_runs,
+    read_other,
     read_window,
+    tell_reading,
+    tell_settling,
 )
 from laserloop.report.run_story import show_kelvin, show_ms, show_percent
 
@@ -73,7 +76,7 @@ def tabulate_run(record: Record) -> Table:
         "plant": record["plant"],
         "controller": record["controller"],
         **{score.name: score.show(record) for score in SCORES},
-        "between nodes": _describe_peak(record),
+        tell_reading(record, other=True): _describe_other(record),
         "residual": _describe_residual(record),
         "tick": _describe_times(record, "tick_ms"),
         "solver": _describe_times(record, "solve_ms") if record["solve_ms"]["max"] else NOTHING,
@@ -85,7 +88,8 @@ def tabulate_run(record: Record) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), caption_justify="left")
     for name, fact in facts.items():
         table.add_row(Text(name, style="dim"), Text(fact))
-    table.caption = Text(f"Window {low:g} to {high:g} K; counted from tick {record['settled_from'] + 1} on.")
+    own = f"T_max is that of the {tell_reading(record)}."
+    table.caption = Text(f"Window {low:g} to {high:g} K. {tell_settling([record])} {own}")
     return table
 
 
@@ -95,12 +99,12 @@ def list_troubles(record: Record) -> list[str]:
     return troubles if completes(record) else [*troubles, record["ending"]]
 
 
-def _describe_peak(record: Record) -> str:
-    peak = record["peak"]
-    if peak["t_max_k"] is None:
+def _describe_other(record: Record) -> str:
+    other = read_other(record)
+    if other["t_max_k"] is None:
         return NOTHING
-    below = show_percent(peak["below_fraction"])
-    return f"highest {peak['t_max_k']:.1f} K, {peak['n_over']} ticks over, {below} below"
+    below = show_percent(other["below_fraction"])
+    return f"highest {other['t_max_k']:.1f} K, {other['n_over']} ticks over, {below} below"
 
 
 def _describe_residual(record: Record) -> str:

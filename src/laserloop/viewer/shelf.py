@@ -14,13 +14,8 @@ from laserloop.report.run_record import find_troubles, name_model, name_runs
 
 LARGEST = 50_000_000  # bytes; a run of 100,000 ticks has some 20 million
 STORES = ("zarr.json", "training.safetensors")  # folders that hold one of these hold no runs
-COLUMNS = {  # what the page calls it: the columns of `control --json` and `simulate --json`
-    "t_s": ("t_s",),
-    "x_mm": ("x_mm",),
-    "y_mm": ("y_mm",),
-    "power_w": ("power_w",),
-    "t_k": ("t_true_k", "t_max_k"),
-}
+COLUMNS = ("t_s", "x_mm", "y_mm", "power_w")  # alike in `control --json` and `simulate --json`
+OWN = {"paper": "t_max_k", "graded": "t_peak_k"}  # the plant's own T_max, of `simulate --json`
 OPTIONAL = {"predicted_k": "t_predicted_k", "tick_ms": "tick_ms"}
 SCORES = ("settled_from", "n_over", "overshoot_k", "below_fraction", "power_mean_w")
 
@@ -81,7 +76,8 @@ def show_run(record: Mapping[str, Any]) -> Shown:
     """What the page is told: the series in its own names, and the scores if the loop was closed."""
     closed = "series" in record
     table = record["series"] if closed else record
-    series = {name: _numbers(_first(table, columns)) for name, columns in COLUMNS.items()}
+    own = "t_true_k" if closed else OWN.get(_word(record.get("plant")), "t_max_k")
+    series = {name: _numbers(table[name]) for name in COLUMNS} | {"t_k": _numbers(table[own])}
     ticks = len(series["t_s"])
     if ticks == 0 or {len(column) for column in series.values()} != {ticks}:
         raise ValueError("columns of a run must be equally long")
@@ -92,6 +88,9 @@ def show_run(record: Mapping[str, Any]) -> Shown:
         found = _numbers(table.get(column, ()))
         if len(found) == ticks and any(value is not None for value in found):
             series[name] = found
+    first = int(record.get("settled_from", 0))
+    masks = {"lit": _booleans(table.get("lit", [True] * ticks), ticks)}
+    masks["counted"] = _booleans(table.get("settled", [k >= first for k in range(ticks)]), ticks)
     shown: Shown = {"path": _word(record.get("path")), "plant": _word(record.get("plant")), "ticks": ticks}
     if closed:
         shown |= dict(zip(SCORES, _numbers(record[name] for name in SCORES), strict=True))
@@ -103,7 +102,7 @@ def show_run(record: Mapping[str, Any]) -> Shown:
             raise ValueError("a window has a bottom and a top, and ticks are counted from 0")
     else:
         shown |= {"name": "given power", "model": "", "window_k": None, "settled_from": 0}
-    return shown | {"series": series}
+    return shown | {"series": series | masks}
 
 
 def _walk(root: Path) -> Iterator[Path]:
@@ -120,8 +119,12 @@ def _walk(root: Path) -> Iterator[Path]:
                 yield Path(place, file)
 
 
-def _first(table: Mapping[str, Any], columns: tuple[str, ...]) -> Any:
-    return table[next((column for column in columns if column in table), columns[0])]
+def _booleans(column: Any, ticks: int) -> list[bool]:
+    """One for each tick."""
+    found = [value is True for value in column]
+    if len(found) != ticks:
+        raise ValueError("columns of a run must be equally long")
+    return found
 
 
 def _numbers(column: Any) -> list[float | None]:

@@ -15,8 +15,18 @@ from laserloop.bad_input import BadInput
 from laserloop.data.scaling import Scaler
 from laserloop.predict.networks import Model, MsDeepONet, Scalers, find_model, load_model, save_model
 from laserloop.predict.networks.architecture import feature_sizes
+from laserloop.predict.trained_for import TrainedFor
+from laserloop.process import Process
 
 NET = MsDeepONet(horizon=2, width=4, basis=3)
+MADE_FOR = TrainedFor(
+    process=Process().change(material="ti64", tick_us=100.0),
+    plant="graded",
+    reading="peak",
+    smooth=True,
+    area=(-1e-3, 1e-3, -2e-3, 2e-3),
+    temperatures=(300.0, 900.0),
+)
 
 
 def model() -> Model:
@@ -25,6 +35,7 @@ def model() -> Model:
         architecture=NET,
         weights=NET.draw_weights(np.random.default_rng(0)),
         scalers=Scalers(branch=branch, trunk=trunk, target=target),
+        trained_for=MADE_FOR,
         provenance={"metrics": {"epochs": 3}},
     )
 
@@ -93,9 +104,17 @@ DEFECTS: dict[str, tuple[Callable[[Path], object], str]] = {
         edit(lambda page: page["scalers"].update(trunk={"mean": [1.0], "std": [0.0]})),
         "scaler",
     ),
-    "a reading that is none": (edit(lambda page: page.update(data={"reading": [1]})), "a reading"),
-    "data that are none": (edit(lambda page: page.update(data=3)), "a reading"),
-    "a future format": (edit(lambda page: page.update(format=2)), "format 1"),
+    "made for no area": (edit(lambda page: page["trained_for"].pop("area_mm")), "what it was trained for"),
+    "made for no number": (
+        edit(lambda page: page["trained_for"].update(temperatures_k=["hot", "hotter"])),
+        "what it was trained for",
+    ),
+    "made for a list": (edit(lambda page: page.update(trained_for=[3])), "what it was trained for"),
+    "made for an odd process": (
+        edit(lambda page: page["trained_for"]["process"].update(tick_us=-1)),
+        "tick_us",
+    ),
+    "a future format": (edit(lambda page: page.update(format=3)), "format 2"),
     "other weights": (reweigh(lambda weights: weights["bias"].__iadd__(1)), "names"),
     "NaN": (reweigh(lambda weights: weights["bias"].fill(np.nan)), "finite"),
     "a weight missing": (reweigh(lambda weights: weights.pop("bias")), "the weight bias"),
@@ -132,7 +151,7 @@ def test_a_hostile_page_cannot_do_more_than_be_refused(
     folder = tmp_path_factory.mktemp("model")
     save_model(model(), folder)
     edit(lambda page: page.update({key: value}))(folder)
-    if key == "format" and value == 1:
+    if key == "format" and value == 2:
         return
     with pytest.raises(BadInput):
         load_model(folder)
@@ -141,6 +160,7 @@ def test_a_hostile_page_cannot_do_more_than_be_refused(
 def test_provenance_travels_with_the_model(tmp_path: Path) -> None:
     save_model(model(), tmp_path)
     assert load_model(tmp_path).provenance == {"metrics": {"epochs": 3}}
+    assert load_model(tmp_path).trained_for == MADE_FOR
     assert find_model(str(tmp_path)).architecture == NET
     assert sorted(file.name for file in tmp_path.iterdir()) == ["model.json", "weights.safetensors"]
 

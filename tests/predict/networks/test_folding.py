@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from laserloop.control.folding import Folder, fold, rectify
 
 from laserloop.bad_input import BadInput
 from laserloop.data.scaling import Scaler
 from laserloop.predict.networks import Lstm, Model, MsDeepONet, Scalers, SsAr, find_model
 from laserloop.predict.networks.architecture import ROW, Architecture, FloatArray, feature_sizes
+from laserloop.predict.networks.folding import SMOOTHING, Folder, rectify
 
 FOLDABLE = [
     MsDeepONet(width=16, basis=8),
@@ -44,8 +44,7 @@ def draw_window(horizon: int, seed: int = 0) -> tuple[FloatArray, FloatArray, Fl
 
 
 def predict_folded(folder: Folder, branch: FloatArray, temps: FloatArray, location: FloatArray) -> FloatArray:
-    net = folder.fold(branch[:, 1:], temps, location)
-    return net.C @ rectify(net.W @ rectify(net.A @ branch[:, 0] + net.a) + net.b) + net.c
+    return folder.fold(branch[:, 1:], temps, location).predict(branch[:, 0])
 
 
 @pytest.mark.parametrize("architecture", FOLDABLE, ids=repr)
@@ -69,11 +68,21 @@ def test_a_tick_leaves_no_trace_in_the_next() -> None:
     folder = Folder(model)
     branch, temps, location = draw_window(5, 1)
     folder.fold(*(10.0 * part for part in (branch[:, 1:], temps, location)))
-    again, fresh = (
-        each(branch[:, 1:], temps, location) for each in (folder.fold, lambda *x: fold(model, *x))
-    )
+    again, fresh = (each.fold(branch[:, 1:], temps, location) for each in (folder, Folder(model)))
     for name in ("A", "a", "W", "b", "C", "c"):
         np.testing.assert_array_equal(getattr(again, name), getattr(fresh, name))
+
+
+@pytest.mark.parametrize("architecture", FOLDABLE, ids=repr)
+def test_the_slopes_of_a_tick_are_those_of_its_prediction(architecture: MsDeepONet) -> None:
+    branch, temps, location = draw_window(architecture.horizon, 3)
+    net = Folder(draw_model(architecture), smoothing=SMOOTHING).fold(branch[:, 1:], temps, location)
+    plan, nudge = branch[:, 0], 1e-4
+    found, slopes = net.linearise(plan)
+    np.testing.assert_allclose(found, net.predict(plan), rtol=0, atol=1e-12)
+    ways = nudge * np.eye(len(plan))
+    want = [(net.predict(plan + way) - net.predict(plan - way)) / (2 * nudge) for way in ways]
+    np.testing.assert_allclose(slopes, np.stack(want, axis=1), rtol=1e-5, atol=1e-6)
 
 
 def test_the_smooth_rectifier_is_at_most_half_a_root_above_the_sharp_one() -> None:

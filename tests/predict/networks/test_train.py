@@ -9,6 +9,7 @@ from laserloop.bad_input import BadInput
 from laserloop.bench.train import multiply_adds, run_train_bench
 from laserloop.data import COLUMNS, EnsembleSettings, EpisodeRecord, create_store, data_hash, write_episode
 from laserloop.predict.networks import FitSettings, MsDeepONet, evaluate, load_model, train
+from laserloop.process import Process
 
 pytest.importorskip("torch")
 pytest.importorskip("zarr")
@@ -26,7 +27,7 @@ def test_a_model_remembers_its_ensemble_and_reads_temperatures_as_it_was_taught(
     train(tmp_path / "store", net, settings, tmp_path / "model", reading="peak", smooth=True)
     model = load_model(tmp_path / "model")
     data = model.provenance["data"]
-    assert (data["reading"], data["smooth"], data["windows"]) == ("peak", True, 3 * 26)
+    assert (model.reading, model.smooth, data["windows"]) == ("peak", True, 3 * 26)
     assert (data["ensemble"], data["ensemble_hash"]) == (ensemble.to_json(), data_hash(store))
 
     blind = records.copy()
@@ -34,6 +35,29 @@ def test_a_model_remembers_its_ensemble_and_reads_temperatures_as_it_was_taught(
     blind[:, :, unread] = 0.0
     one, other = (evaluate(model, list(values)).residual for values in (records, blind))
     np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("plant", "own"), [("paper", ("node", False)), ("graded", ("peak", True))])
+def test_a_model_is_made_for_its_plant_process_and_data_and_reads_as_that_plant(
+    plant: str, own: tuple[str, bool], tmp_path: Path
+) -> None:
+    process = Process().change(material="ti64")
+    ensemble = EnsembleSettings(kind="base", runs=2, states=20, plant=plant, process=process)
+    store = create_store(tmp_path / "store", ensemble)
+    records = np.random.default_rng(0).normal(700.0, 50.0, (2, 20, len(COLUMNS)))
+    x, node, peak = (COLUMNS.index(name) for name in ("x_m", "t_node_k", "t_peak_k"))
+    records[:, :, x] = np.linspace(-1e-3, 2e-3, 40).reshape(2, 20)
+    for index, values in enumerate(records):
+        write_episode(store, index, EpisodeRecord(index, values))
+    settings, net = FitSettings(max_epochs=1, batch=32), MsDeepONet(horizon=3, width=4, basis=2)
+    made_for = train(tmp_path / "store", net, settings, tmp_path / "model").trained_for
+    assert made_for is not None
+    assert (made_for.process, made_for.plant) == (process, plant)
+    assert (made_for.reading, made_for.smooth) == own
+    assert -1e-3 <= made_for.area[0] < -0.8e-3
+    assert 1.5e-3 < made_for.area[1] <= 2e-3
+    hottest = records[:, :, peak if plant == "graded" else node].max()
+    assert hottest - 60.0 < made_for.temperatures[1] <= hottest
 
 
 def test_a_training_needs_a_store(tmp_path: Path) -> None:

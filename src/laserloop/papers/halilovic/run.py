@@ -1,4 +1,4 @@
-"""The run: stage after stage, tasks to the crew, conclusions to disk, the report at the end."""
+"""The run: stage after stage, tasks to the workers, conclusions to disk, the report at the end."""
 
 import os
 import platform
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from laserloop.bad_input import BadInput
-from laserloop.cluster import check_crew, open_crew, share_out
+from laserloop.cluster import check_workers, open_cluster, share_out
 from laserloop.data.ensemble import EnsembleSettings
 from laserloop.data.record import record_episode
 from laserloop.papers.halilovic.board import Board
@@ -38,12 +38,12 @@ def reproduce(
     """The whole paper in a folder; what is there is not done again. Returns the report's page."""
     from laserloop.papers.halilovic.pages import write_report
 
-    count = check_crew(workers, scheduler)
+    count = check_workers(workers, scheduler)
     need_torch()
     check_folder(directory, size)
     record_episode(EnsembleSettings(kind="base", runs=1, states=3), 0)  # compile once, before workers do
-    with ExitStack() as crew:
-        client = crew.enter_context(open_crew(count, scheduler))
+    with ExitStack() as stack:
+        client = stack.enter_context(open_cluster(count, scheduler))
         with hold_folder(directory):
             folder = open_folder(directory.resolve(), size)
             _sign(folder, count if scheduler is None else None)
@@ -53,7 +53,7 @@ def reproduce(
                 for stage in stages:
                     if not stage.quiet:
                         _run_stage(stage, folder, client, board, watch)
-                crew.close()  # what is timed has the machine to itself
+                stack.close()  # what is timed has the machine to itself
                 for stage in stages:
                     if stage.quiet:
                         _run_stage(stage, folder, None, board, watch)
@@ -66,7 +66,7 @@ def reproduce(
 
 
 def _run_stage(stage: Stage, folder: Folder, client: "Client | None", board: Board, watch: Stopwatch) -> None:
-    """The tasks that are not done, by the crew or without one in this process; then the conclusion."""
+    """The tasks that are not done, by the workers or without any in this process; then the conclusion."""
     tasks = stage.list_tasks(folder)
     todo = [task for task in tasks if not task.done]
     cached = len(tasks) - len(todo)

@@ -9,7 +9,7 @@ from laserloop.predict.networks.architecture import Architecture
 from laserloop.predict.networks.fit import Report, fit
 from laserloop.predict.networks.fit_settings import FitSettings
 from laserloop.predict.networks.model import Model
-from laserloop.predict.trained_for import TrainedFor
+from laserloop.predict.trained_for import OWN_READING, TrainedFor
 
 
 def train(
@@ -18,16 +18,19 @@ def train(
     settings: FitSettings,
     out: str | Path,
     *,
-    reading: str = "node",
-    smooth: bool = False,
+    reading: str | None = None,
+    smooth: bool | None = None,
     report: Report | None = None,
 ) -> Model:
     """Fit `architecture` to all windows of the store `data` and save the model in the folder `out`.
 
-    `reading`: T_max is the hottest node, as in the paper, or the peak between nodes; `smooth`: previews by
-    the C¹ cubic. Started again with the same arguments it goes on, or loads what is finished.
+    `reading`: T_max is the hottest node or the peak between nodes, that of the store's plant unless given;
+    `smooth`: previews by the C¹ cubic, with the peak unless told otherwise. Started again with the same
+    arguments it goes on, or loads what is finished.
     """
     store = open_store(data)
+    reading = reading or OWN_READING[store.settings.plant]
+    smooth = reading == "peak" if smooth is None else smooth
     windows = cut_windows(store, architecture.horizon, reading=reading, smooth=smooth)
     origin = {"ensemble": store.settings.to_json(), "ensemble_hash": data_hash(store)}
     made_for = describe_data(store.settings, windows, reading=reading, smooth=smooth)

@@ -1,0 +1,64 @@
+"""However the program ends, it ends in one sentence."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+
+from laserloop.cli import main
+from laserloop.data.store import missing, open_store
+
+LASERLOOP = (sys.executable, "-m", "laserloop")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+@pytest.mark.parametrize("options", [(), ("--json", "-")], ids=["table", "json"])
+def test_a_full_disk_behind_standard_output_is_one_sentence(options: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*LASERLOOP, "simulate", "diagonal", "--ticks", "2", *options],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("laserloop: standard output must be ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_with_workers_is_one_sentence(tmp_path: Path) -> None:
+    """A terminal sends it to every process, the workers included."""
+    store = tmp_path / "data"
+    command = [*LASERLOOP, "ensemble", "base", "--runs", "500", "--workers", "2", "--out", str(store)]
+    program = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while program.poll() is None and not _has_begun(store):
+        time.sleep(0.1)
+    os.killpg(program.pid, signal.SIGINT)
+    assert program.communicate()[1].endswith("laserloop: interrupted.\n")
+    assert program.returncode == 130
+
+
+def _has_begun(store: Path) -> bool:
+    try:
+        return len(missing(open_store(store))) < 500
+    except (OSError, ValueError, KeyError):
+        return False
+
+
+def test_a_warning_is_shown_as_a_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "laserloop.viewer.server.open_viewer", lambda *_: warnings.warn("it is late", stacklevel=1)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with pytest.raises(TypeError):  # what is opened is no viewer
+            main(["view", "."])
+    assert capsys.readouterr().err == "laserloop: note: it is late.\n"

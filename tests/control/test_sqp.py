@@ -1,0 +1,80 @@
+"""SQP with any predictor: plans as good as IPOPT's, in the light and around dark ticks."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from laserloop.control.action import Status
+from laserloop.control.ipopt import IpoptSolver
+from laserloop.control.problem import MpcProblem
+from laserloop.control.question import Question
+from laserloop.control.sqp import SqpSolver
+from laserloop.predict.networks import NetworkForecast, find_model
+from laserloop.predict.networks.folding import SMOOTHING, Folder
+
+MODEL = find_model("paper-corner")
+FOLDER = Folder(MODEL, smoothing=SMOOTHING)
+PROBLEM = MpcProblem(margin_above=13.0)
+WARM = np.array([780.0, 640.0, 550.0, 470.0, 410.0, 365.0])  # K
+
+
+def ask(**changes: Any) -> Question:
+    """A beam on its way along x."""
+    x, rest = 0.304 * 1.25e-4 * np.arange(5), np.zeros(5)
+    forecast = NetworkForecast(
+        kinematics=np.stack((x, rest, rest + 0.304, rest), axis=1),
+        temps=changes.pop("temps", WARM),
+        location=np.zeros(2),
+        previous=changes.pop("previous", 12.0),
+        committed=changes.pop("committed", np.empty(0)),
+        model=MODEL,
+        folder=FOLDER,
+    )
+    question = Question(forecast=forecast, start=np.full(5, 14.0), lit=np.ones(5, np.bool_))
+    return replace(question, **changes)
+
+
+QUESTIONS = {
+    "usual": ask(),
+    "cooler": ask(temps=WARM - 15.0, previous=8.0),
+    "late": ask(committed=np.array([9.0, 10.5])),
+    "dark": ask(lit=np.array([True, True, False, False, True])),
+    "resumed": ask(lit=np.array([True, True, True, False, False]), previous=0.0, resumes=True),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("change", [{}, {"tracking_cost": 5.0}, {"blocks": (1, 1, 3)}], ids=str)
+def test_its_plan_is_as_good_as_that_of_ipopt(name: str, change: dict[str, Any]) -> None:
+    problem = replace(PROBLEM, **change)
+    question = QUESTIONS[name]
+    ours = SqpSolver(problem).solve(question)
+    want = IpoptSolver(MODEL, problem, tolerance=1e-10).solve(question)
+    assert ours.status is want.status is Status.SOLVED
+    costs = [
+        problem.cost(each.plan, each.predicted, question.previous, counts=question.free, moves=question.moves)
+        for each in (ours, want)
+    ]
+    assert costs[0] <= 1.0002 * costs[1]  # two valleys of one depth may lie 0.2 W apart
+    assert ours.predicted[question.free].max() <= problem.ceiling
+    assert not ours.plan[~question.lit].any()
+    np.testing.assert_array_equal(ours.plan[: len(question.committed)], question.committed)
+
+
+def test_a_plate_above_the_bound_gets_the_least_power_and_is_told_of() -> None:
+    solution = SqpSolver(PROBLEM).solve(ask(temps=WARM + 250.0, committed=np.array([7.0])))
+    assert solution.status is Status.INFEASIBLE
+    np.testing.assert_array_equal(solution.plan, [7.0, 0.0, 0.0, 0.0, 0.0])
+
+
+def test_a_question_that_is_no_number_gets_no_answer() -> None:
+    solution = SqpSolver(PROBLEM).solve(ask(temps=np.full(6, np.nan)))
+    assert solution.status is Status.NO_PREDICTION
+    assert not solution.plan.any()
+
+
+def test_a_search_cut_short_says_so() -> None:
+    solution = SqpSolver(PROBLEM, max_iterations=1).solve(QUESTIONS["cooler"])
+    assert (solution.status, solution.iterations) == (Status.STOPPED, 1)

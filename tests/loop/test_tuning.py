@@ -1,0 +1,85 @@
+"""Tuning: the price of a run, and that every search goes downhill."""
+
+from math import log
+
+import numpy as np
+import pytest
+
+from laserloop.control.action import Controller
+from laserloop.control.constant import ConstantController
+from laserloop.control.feedforward import FeedforwardController
+from laserloop.control.pi import PiController
+from laserloop.control.problem import MpcProblem
+from laserloop.loop.run import run_closed_loop
+from laserloop.loop.tuning import Course, price_of, tune_for
+from laserloop.paths import find_path
+from laserloop.plant import Camera, make_plant
+from laserloop.process import Process
+
+PROBLEM = MpcProblem()
+
+
+def test_the_price_of_a_run_is_highest_above_the_window() -> None:
+    inside, above, below = (price_of(np.full(5, t), PROBLEM) for t in (780.0, 810.0, 750.0))
+    assert inside == 0.0
+    assert above == pytest.approx(3 * 10 + 0.2 * 30)
+    assert below == pytest.approx(10 + 0.2 * 30)
+
+
+class Valley(Course):
+    """A course whose prices are known: least at 12 W; at 785 K, 0.1 W/K, 1 ms; at κ = 0.4, 10 ms, 0.3 mm."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda path: make_plant("paper", path), [], PROBLEM, None)
+
+    def price(self, controller: Controller) -> float:
+        if isinstance(controller, ConstantController):
+            return (controller.power - 12.0) ** 2
+        if isinstance(controller, PiController):
+            pi = controller.gains
+            assert pi.bias == 12.0
+            return (
+                ((pi.setpoint - 785.0) / 10) ** 2
+                + log(pi.gain / 0.1) ** 2
+                + log(pi.reset_time / 1e-3) ** 2
+            )
+        assert isinstance(controller, FeedforwardController)
+        forward = controller.gains
+        return (
+            (10 * log(forward.power / 13.0)) ** 2
+            + log(forward.relief / 0.4) ** 2
+            + log(forward.memory / 10e-3) ** 2
+            + log(forward.reach / 0.3e-3) ** 2
+        )
+
+
+def test_every_search_finds_the_bottom_of_its_valley() -> None:
+    course = Valley()
+    assert course.search_power() == pytest.approx(12.0, abs=0.05)
+    pi = course.search_pi(12.0)
+    assert pi.setpoint == pytest.approx(785.0, abs=2.0)
+    assert pi.gain == pytest.approx(0.1, rel=0.15)
+    assert pi.reset_time == pytest.approx(1e-3, rel=0.15)
+    forward = course.search_feedforward(12.0)
+    assert forward.power == pytest.approx(13.0, rel=0.05)
+    assert forward.relief == pytest.approx(0.4, rel=0.25)
+    assert forward.memory == pytest.approx(10e-3, rel=0.25)
+    assert forward.reach == pytest.approx(0.3e-3, rel=0.25)
+
+
+@pytest.mark.parametrize("plant", ["paper", "graded"])
+def test_a_price_is_taken_on_the_plants_own_reading(plant: str) -> None:
+    path = find_path("diagonal", ticks=15)
+    course = Course(lambda scan: make_plant(plant, scan), [path], PROBLEM, None)
+    run = run_closed_loop(make_plant(plant, path), Camera(), ConstantController(14.0), path)
+    own = run.t_peak if plant == "graded" else run.t_node
+    assert course.price(ConstantController(14.0)) == price_of(own[run.settled], PROBLEM)
+
+
+def test_gains_are_tuned_for_a_process_that_nobody_tuned_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("laserloop.loop.tuning.EVALUATIONS", {"constant": 6, "pi": 5, "feedforward": 6})
+    monkeypatch.setattr("laserloop.loop.tuning.TICKS", 20)
+    process = Process().change(material="ti64", window_k=[500.0, 540.0], power_w=[0.0, 12.0])
+    gains = tune_for("paper", process, MpcProblem(window=process.window, power=process.laser.power))
+    assert 0.5 < gains.constant < 6.0
+    assert 500.0 < gains.pi.setpoint < 540.0

@@ -1,0 +1,67 @@
+"""A whole reproduction, so small that it fits into a test: what stages leave is what pages are made of."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from laserloop.papers.halilovic.board import Board
+from laserloop.papers.halilovic.folder import Stopwatch, open_folder
+from laserloop.papers.halilovic.pages import write_report
+from laserloop.papers.halilovic.pages.summary import summarise
+from laserloop.papers.halilovic.run import _run_stage, _sign, _sign_off
+from laserloop.papers.halilovic.size import QUICK
+from laserloop.papers.halilovic.stages import STAGES
+from laserloop.predict.networks import FitSettings
+
+FULL_REPORT = Path(__file__).parents[3] / "docs" / "reproduction" / "report"
+BRIEF = FitSettings(halve_after=1, patience=1, max_epochs=1)
+TINY = replace(
+    QUICK,
+    runs=4,
+    protocol=replace(BRIEF, halve_after=20, patience=80, max_epochs=80),  # or no margin fits the window
+    short=BRIEF,
+    ticks=12,
+    problems=2,
+    repeats=2,
+    seeds=("base seed 1",),
+)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every stage, in this process, then the report."""
+    pytest.importorskip("torch")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("laserloop.papers.halilovic.study.plant_accuracy.TICKS", 6)
+        patch.setattr("laserloop.papers.halilovic.study.plant_accuracy.SETTLED", 3)
+        folder = open_folder(tmp_path_factory.mktemp("tiny") / "out", TINY)
+        _sign(folder, 1)
+        watch, board = Stopwatch(folder), Board("quick", {stage.name: stage.title for stage in STAGES})
+        watch.start()
+        with board:
+            for stage in STAGES:
+                _run_stage(stage, folder, None, board, watch)
+        _sign_off(folder)
+        write_report(folder.root)
+    return folder.root
+
+
+def read_shape(page: Path) -> list[str]:
+    """The headings and the heads of the tables, in their order."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    heads = [line for line, rule in zip(lines, lines[1:], strict=False) if rule.startswith("|---")]
+    kept = [line for line in lines if line.startswith("#") or line in heads]
+    return [re.sub(r": (confirmed|partly|not)$", "", line) for line in kept]  # whatever became of a claim
+
+
+@pytest.mark.parametrize("page", sorted(FULL_REPORT.glob("*.md")), ids=lambda page: page.stem)
+def test_the_page_has_every_part_of_the_full_report(page: Path, tiny: Path) -> None:
+    assert read_shape(tiny / "report" / page.name) == read_shape(page)
+
+
+def test_every_claim_is_judged(tiny: Path) -> None:
+    found = summarise(tiny)
+    assert len(found["claims"]) == 6
+    assert "not judged" not in {claim["verdict"] for claim in found["claims"]}
