@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from laserloop.control.action import Controller
-from laserloop.loop.case import Hooks, LoopCase, choose_camera, record, run_case
+from laserloop.loop.case import Hooks, LoopCase, record, run_case
+from laserloop.loop.controllers import choose_camera
 from laserloop.loop.run import Run, run_closed_loop
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, make_plant

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
 from laserloop.control.gains import Gains, find_gains
 from laserloop.control.problem import MpcProblem
+from laserloop.control.twin import TRACKING
 from laserloop.loop.cache import hash_file, solve_case
 from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, choose_camera, make_controller
 from laserloop.loop.deadline import DeadlineController, draw_charges
@@ -25,14 +27,17 @@ from laserloop.loop.scores import score, series_of
 from laserloop.loop.tuning import tune_for
 from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import Camera, Plant, make_plant
+from laserloop.plant.mismatch import check_factors, mismatch
 from laserloop.predict.networks import Model, find_model
 from laserloop.predict.trained_for import SPEED_RANGE, TrainedFor
+from laserloop.predict.twin.reach import judge_reach
 from laserloop.process import Process, find_process, shipped_processes
 
+FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 TICKS = 320
-BEST = {"paper": ("realtime", "paper-corner"), "graded": ("pi", None)}  # of what ships, by plant
+BEST = {"paper": ("realtime", "paper-corner"), "graded": ("twin", None)}  # of what ships, by plant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +51,8 @@ class LoopCase:
     process: Process = field(default_factory=Process)
     ticks: int | None = TICKS  # None: to the end of a file
     delta_k: float | None = 0.0  # K, margin below the window's top; None: as calibrated for the model
-    tracking: float = 0.0  # price of leaving the window's middle
+    tracking: float | None = None  # price of leaving the window's middle; None: the controller's own
+    mismatch: tuple[tuple[str, float], ...] = ()  # factors by which the plant differs from the process
     graph: str = "folded"  # of ipopt: folded, or the paper's plain one
     compensate: bool = True  # does the plan know how old its image is?
     solve_s: tuple[float, ...] = ()  # times to draw from that each answer is charged with; none: not charged
@@ -123,12 +129,17 @@ def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
     if misfits and case.force:
         notes = (f"{chosen.model} was not made for this: {'; '.join(misfits)}",)
     elif misfits and case.controller is None and case.model is None:
-        notes = (f"{chosen.model} was not made for this ({'; '.join(misfits)}), so pi is used",)
-        chosen, model = replace(chosen, controller="pi", model=None), None
+        notes = (f"{chosen.model} was not made for this ({'; '.join(misfits)}), so the twin is used",)
+        chosen, model = replace(chosen, controller="twin", model=None), None
     elif misfits:
         raise _refuse(chosen, misfits)
     problem = make_problem(case.process, model, delta_k=case.delta_k, tracking=case.tracking)
-    return Prepared(chosen, path, model, problem, (*notes, *_tell_margin(model, case)))
+    if chosen.controller == "twin":
+        tracking = TRACKING if case.tracking is None else case.tracking
+        problem = replace(problem, tracking_cost=tracking, power_cost=0.0)
+    check_factors(dict(case.mismatch))
+    told = (*notes, *_tell_margin(model, case), *_tell_mismatch(case), *_tell_reach(chosen, path))
+    return Prepared(chosen, path, model, problem, told)
 
 
 def choose(case: LoopCase) -> LoopCase:
@@ -150,7 +161,12 @@ def choose(case: LoopCase) -> LoopCase:
 def _run(ready: Prepared, hooks: Hooks) -> Run:
     case, path = ready.case, ready.path
     assert case.controller is not None
-    plant = make_plant(case.plant, path, case.process)
+    factors = dict(case.mismatch)
+    plant = make_plant(
+        case.plant, path, mismatch(case.process, factors), absorbed=factors.get("absorptivity", 1.0)
+    )
+    for note in ready.notes:
+        hooks.say(note)
     controller = make_controller(
         case.controller,
         ready.problem,
@@ -158,20 +174,21 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         model=ready.model or case.model,
         gains=_find_gains(ready, hooks),
         options={"graph": case.graph, "compensate": case.compensate},
-        process=case.process,
+        process=replace(case.process, tick=path.tick, speed=_fastest(path) or case.process.speed),
     )
     if case.solve_s or case.apply > 1:
         charge = draw_charges(case.solve_s)
         controller = DeadlineController(controller, charge=charge, policy=case.policy, every=case.apply)
     run = run_closed_loop(
         plant,
-        Camera(choose_camera(plant, ready.model)),
+        Camera(replace(choose_camera(plant, ready.model), emissivity=factors.get("emissivity", 1.0))),
         controller if hooks.wrap is None else hooks.wrap(controller),
         path,
         disturb=hooks.disturb,
         progress=hooks.progress,
     )
-    return replace(run, notes=(*run.notes, *ready.notes, *_tell_range(plant, run)))
+    notes = (*run.notes, *ready.notes, *_tell_range(plant, run))
+    return replace(run, process=replace(case.process, tick=path.tick), notes=notes)
 
 
 def find_scan(case: LoopCase) -> ScanPath:
@@ -187,7 +204,7 @@ def find_scan(case: LoopCase) -> ScanPath:
 
 
 def make_problem(
-    process: Process, model: Model | None, *, delta_k: float | None = None, tracking: float = 0.0
+    process: Process, model: Model | None, *, delta_k: float | None = None, tracking: float | None = None
 ) -> MpcProblem:
     """What is wanted of a process, over the horizon of a model, with its own margin unless given."""
     margin = (model.margin if model is not None else None) or 0.0
@@ -195,7 +212,7 @@ def make_problem(
         window=process.window,
         power=process.laser.power,
         margin_above=margin if delta_k is None else delta_k,
-        tracking_cost=tracking,
+        tracking_cost=tracking or 0.0,
     )
     return problem if model is None else replace(problem, horizon=model.architecture.horizon)
 
@@ -234,7 +251,7 @@ def _find_gains(ready: Prepared, hooks: Hooks) -> Gains | None:
     case, path = ready.case, ready.path
     if case.controller not in WITH_GAINS:
         return None
-    speed = float(np.median(np.hypot(*path.velocities[:-1][path.lit].T))) if path.lit.any() else 0.0
+    speed = _median_speed(path)
     process, usual = case.process, case.process.speed
     if speed and not usual / SPEED_RANGE <= speed <= usual * SPEED_RANGE:
         process = replace(process, speed=speed)
@@ -271,6 +288,35 @@ def _tell_margin(model: Model | None, case: LoopCase) -> tuple[str, ...]:
         f"the margin of {model.margin:.1f} K was calibrated on exact images of every tick, so it does not "
         "cover this camera's noise, delay, rate and exposure",
     )
+
+
+def _tell_mismatch(case: LoopCase) -> tuple[str, ...]:
+    """A note that the plant is not what the process says."""
+    if not case.mismatch:
+        return ()
+    told = ", ".join(f"{name} × {factor:g}" for name, factor in case.mismatch)
+    return (f"the plant differs from the process, and the controller does not know: {told}",)
+
+
+def _tell_reach(case: LoopCase, path: ScanPath) -> tuple[str, ...]:
+    """A note if the laser cannot reach the window."""
+    speed = _median_speed(path)
+    told = judge_reach(case.process, speed) if speed else None
+    return () if told is None else (told,)
+
+
+def _lit_speeds(path: ScanPath) -> FloatArray:
+    return np.asarray(np.hypot(*path.velocities[:-1][path.lit].T))
+
+
+def _fastest(path: ScanPath) -> float:
+    """The highest speed of lit ticks, m/s; 0 without any."""
+    return float(_lit_speeds(path).max(initial=0.0))
+
+
+def _median_speed(path: ScanPath) -> float:
+    """Of lit ticks, m/s; 0 without any."""
+    return float(np.median(_lit_speeds(path))) if path.lit.any() else 0.0
 
 
 def _tell_range(plant: Plant, run: Run) -> tuple[str, ...]:

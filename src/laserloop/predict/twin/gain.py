@@ -1,4 +1,4 @@
-"""The one number that is fed back: g = what is measured over what the twin expects, by a scalar Kalman filter.
+"""The one number that is fed back, by a scalar Kalman filter: g, what is measured over what is expected.
 
 g wanders by `walk` a tick and is known as 1 ± `prior` at the start. A reading outside the gate is a bad frame
 and is left out; if the next one says the same, the plant has changed, and is believed.
@@ -13,7 +13,7 @@ class GainSettings:
     """How much a reading is believed."""
 
     prior: float = 0.1  # standard deviation of g at the start; of an absorptivity that nobody measured
-    walk: float = 0.01  # by which g may change in a tick; larger follows faster and is noisier
+    walk: float = 0.003  # by which g may change in a tick; larger follows faster and is noisier
     floor: float = 0.002  # standard deviation of a reading without noise: the twin's own error
     gate: float = 6.0  # standard deviations beyond which a single reading is a bad frame
     bounds: tuple[float, float] = (0.2, 5.0)  # of g, whatever is read

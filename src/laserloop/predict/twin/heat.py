@@ -1,6 +1,6 @@
 """Heat in a plate as a sum of Gaussians, and its field on the surface.
 
-E  absorbed energy, J      τ  age of the heat, s      C  scatter of where it was absorbed, m²      h  thickness, m
+E  absorbed energy, J      τ  its age, s      C  scatter of where it was absorbed, m²      h  thickness, m
 u  ∫k dT from ambient, W/m      S = C + (σ² + 2ατ) I, m²      d  distance from the centre of a Gaussian, m
 
     u(x) = Σ E α D(τ) / (√(πατ) 2π √det S) · exp(−½ dᵀ S⁻¹ d)

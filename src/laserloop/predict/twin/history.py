@@ -1,7 +1,7 @@
 """Old heat in few Gaussians: neighbours in time merge once nobody can tell them apart.
 
-A merged Gaussian keeps energy, centre, mean time and scatter. What merging changes obeys the heat equation, so
-it only fades: it is judged once, when it happens, against a share of the error budget.
+A merged Gaussian keeps energy, centre, mean time and scatter. What merging changes obeys the heat equation,
+so it only fades: it is judged once, when it happens, against a share of the error budget.
 """
 
 import numpy as np

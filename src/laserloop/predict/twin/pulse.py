@@ -1,6 +1,6 @@
 """A tick's heat seen soon after: the beam moves while it heats, and the newest heat is singular in time.
 
-∫ f(τ) dτ over a tick that ended L ticks ago, f ∝ 1/√τ: with τ = w² the integrand is smooth, and Gauss–Legendre
+∫ f(τ) dτ over a tick that ended L ticks ago, f ∝ 1/√τ: with τ = w² the integrand is smooth, so Gauss–Legendre
 in w does. Older ticks need one point with the scatter of a beam that moved straight on.
 """
 
@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+
+LAGS = 8  # ticks that need more than one point
+MOST = 32  # points of a tick
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,17 +30,18 @@ class PulseRule:
         return int(self.lag[-1]) + 1
 
 
-def make_rule(tick: float, hop: float, sigma: float, alpha: float, lags: int = 8) -> PulseRule:
+def make_rule(tick: float, hop: float, sigma: float, alpha: float, lags: int = LAGS) -> PulseRule:
     """The rule for a tick, s, in which the beam moves by at most `hop`, m."""
-    parts = []
-    for lag in range(lags):
-        width = np.sqrt(sigma**2 + 2.0 * alpha * tick * lag)
-        count = (6, 4, 3)[lag] if lag < 3 else 2
-        count = min(32, count + int(np.ceil(3.0 * hop / width)))
+    lag, tau, share, way = list[int](), list[float](), list[float](), list[float]()
+    for k in range(lags):
+        width = np.sqrt(sigma**2 + 2.0 * alpha * tick * k)
+        count = (6, 4, 3)[k] if k < 3 else 2
+        count = min(MOST, count + int(np.ceil(3.0 * hop / width)))
         nodes, weights = np.polynomial.legendre.leggauss(count)
-        start, end = np.sqrt(lag * tick), np.sqrt((lag + 1) * tick)
+        start, end = np.sqrt(k * tick), np.sqrt((k + 1) * tick)
         w = 0.5 * (start + end) + 0.5 * (end - start) * nodes
-        share = (end - start) * weights * w / tick
-        parts.append((np.full(count, lag), w**2, share, 1.0 + lag - w**2 / tick))
-    lag, tau, share, way = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return PulseRule(lag.astype(np.intp), tau, share, way)
+        lag += [k] * count
+        tau += list(w**2)
+        share += list((end - start) * weights * w / tick)
+        way += list(1.0 + k - w**2 / tick)
+    return PulseRule(np.array(lag), np.array(tau), np.array(share), np.array(way))
