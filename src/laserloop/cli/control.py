@@ -71,7 +71,7 @@ def control(
             metavar="NAME",
             show_choices=False,
             help="The controller: twin (physics, nothing trained), realtime (compiled MPC), ipopt (the "
-            "paper's), sqp (any predictor), pi, constant, feedforward, oracle (plans on the plant itself), or "
+            "paper's), sqp (any predictor), pi, constant, feedforward, oracle (plans on the plant itself) or "
             "an own class as FILE.py:NAME.",
             show_default=lambda _: "the best that ships: twin on graded, realtime on paper",
         ),

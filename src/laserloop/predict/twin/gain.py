@@ -42,12 +42,12 @@ class GainFilter:
         """Take in a ratio of measured to expected, with its standard deviation; False if it is left out."""
         s = self._settings
         variance = noise**2 + s.floor**2
-        far = s.gate * sqrt(self.variance + variance)
-        if abs(ratio - self.gain) > far and not self._repeats(ratio, variance):
-            self._outlier = ratio
-            self.refused += 1
-            return False
-        if abs(ratio - self.gain) > far:
+        near = abs(ratio - self.gain) <= s.gate * sqrt(self.variance + variance)  # never true of NaN
+        if not near:
+            if not self._repeats(ratio, variance):
+                self._outlier = ratio
+                self.refused += 1
+                return False
             self.variance = (ratio - self.gain) ** 2
         self._outlier = None
         weight = self.variance / (self.variance + variance)
