@@ -19,7 +19,11 @@ from laserloop.data.excitation import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories
 from laserloop.evaluation.latency import measure_latency
+from laserloop.papers.halilovic.pages import ablations as page
+from laserloop.papers.halilovic.pages.timing import tabulate_latency
 from laserloop.papers.halilovic.report.ablations import draw_ablations, draw_error_growth
+from laserloop.papers.halilovic.report.blocks import Table
+from laserloop.papers.halilovic.report.markdown import write_table
 from laserloop.papers.halilovic.study.ablation_claims import judge_claims, judge_latency
 from laserloop.papers.halilovic.study.ablation_points import (
     DEPLOYED,
@@ -30,17 +34,6 @@ from laserloop.papers.halilovic.study.ablation_points import (
     compare,
     measure_scales,
     place_points,
-)
-from laserloop.papers.halilovic.study.ablation_tables import (
-    describe_missing,
-    describe_schedule,
-    format_beside,
-    format_differences,
-    format_latency,
-    format_points,
-    format_seeds,
-    format_steps,
-    format_trainings,
 )
 from laserloop.papers.halilovic.study.ablations import Row, run_ablations
 from laserloop.papers.halilovic.study.claim import Claim, format_claims
@@ -70,6 +63,10 @@ def race(models: dict[str, Model], cache: Path) -> dict[str, dict[str, float]]:
         return measure_latency(racers, cut_episode(record))
 
 
+def show(table: Table | None) -> str:
+    return "None.\n" if table is None else f"{write_table(table)}\n"
+
+
 def write_page(
     rows: list[Row],
     models: dict[str, Model],
@@ -78,6 +75,7 @@ def write_page(
     differences: list[Difference],
     latency: dict[str, dict[str, float]],
 ) -> str:
+    scales = measure_scales(rows, FAMILIES["corner"], (DEPLOYED, SHIPPED))
     shipped = {f"paper-{kind}": f"paper-{kind}" for kind in FAMILIES}
     return "\n".join(
         [
@@ -88,8 +86,8 @@ def write_page(
             "± spread of horizontal, vertical and spiral; unseen: the diagonal. Trained on the corner ensemble, seed 0,",
             "where nothing else is said.",
             "",
-            describe_schedule(SHORT),
-            describe_missing(RECIPES, models),
+            page.describe_schedule(SHORT),
+            page.describe_missing(RECIPES, models),
             "",
             "![Ablations](ablations.png)",
             "",
@@ -98,42 +96,40 @@ def write_page(
             format_claims(claims),
             "## The figures",
             "",
-            format_points(points),
+            show(page.tabulate_points(points)),
             "## Where we differ by more than a factor of 1.5",
             "",
-            format_differences(
-                differences, REASONS, measure_scales(rows, FAMILIES["corner"], (DEPLOYED, SHIPPED))
-            ),
+            show(page.tabulate_differences(differences, scales, REASONS)),
             "## The error along the horizon",
             "",
             "![Error of each step](ablations_steps.png)",
             "",
-            format_steps(points),
+            show(page.tabulate_steps(points)),
             "## One window",
             "",
             "Median of 5000 calls on one core, the models taking turns in one run, on windows of a spiral.",
             "",
-            format_latency(latency, "ms-deeponet") if "ms-deeponet" in latency else "Not measured yet.\n",
+            show(tabulate_latency(latency)) if "ms-deeponet" in latency else "Not measured yet.\n",
             "## Luck: three seeds",
             "",
             "Mean ± standard deviation over seeds of the split, the first weights and the batches, K.",
             "",
-            format_seeds(rows, FAMILIES),
+            show(page.tabulate_seeds(rows)),
             "## The schedule: short, and the full protocol",
             "",
-            format_beside(rows, SCHEDULES | shipped),
+            show(page.tabulate_beside(rows, SCHEDULES | shipped)),
             "## The split: by window as in the paper, and by episode",
             "",
-            format_beside(rows, SPLITS),
+            show(page.tabulate_beside(rows, SPLITS)),
             "## Training shapes: fixed, and different in every episode",
             "",
-            format_beside(rows, GEOMETRIES),
+            show(page.tabulate_beside(rows, GEOMETRIES)),
             "## The trainings",
             "",
             "The validation RMSE is that of the part held out by each training's own split: neighbours of held-out windows",
             "are trained on if the split is by window, and none if it is by episode.",
             "",
-            format_trainings(models),
+            show(page.tabulate_trainings({name: model.provenance for name, model in models.items()})),
         ]
     )
 

@@ -2,7 +2,7 @@
 
     python benchmarks/limit.py        # a minute; on a quiet machine
 
-Prints a row per phase, writes docs/results/limit.json and docs/how-far-from-the-limit.md. The exported C is built
+Prints a row per phase, writes docs/results/limit.json and docs/how-far-from-the-limit.md. The C is built
 twice more, with clocks around its phases and with counters of its multiply-adds; nothing else in it is changed.
 """
 
@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bench.mpc import draw_problems
-from laserloop.control.export.compiler import build_library
-from laserloop.control.export.engine import CEngine
-from laserloop.control.export.source import render_source
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question
-from laserloop.control.realtime_network import MATRICES, pack_network
+from laserloop.native.build import load_library
+from laserloop.native.engine import CEngine, list_sources
+from laserloop.native.network import MATRICES, pack_network
 from laserloop.papers.halilovic.study.claim import format_rows
 from laserloop.predict.networks import find_model
 
@@ -45,12 +44,12 @@ static int phase_now;
 #define IN(phase, call) do { phase_now = phase; call; } while (0)
 """
 CALLS = {
-    "    fold(net, kinematics, heat, &s->f);": 0,
+    "    fold(net, asked->kinematics, asked->heat, &s->f);": 0,
     "    predict(net, &s->f, begin, s->Tt);\n    if": 1,
-    "        predict_near(net, &s->f, s->trial, n, s->z, s->Tt);\n        found": 1,
-    "        differentiate(net, &s->f, n, s->x, *count == 1, s->J);": 2,
-    "            find_kinks(net, first, n, p, s);": 3,
-    "        solve_qp(p, s);": 4,
+    "    predict_near(net, &s->f, s->trial, k->n, s->z, s->Tt);\n    if": 1,
+    "    differentiate(net, &s->f, k->n, s->x, now->count == 1, s->J);": 2,
+    "        find_kinks(net, p, k, s);": 3,
+    "    solve_qp(p, s);\n    for": 4,
 }
 # what a function multiplies and adds, put in as its first statement; rows of weights are what is read, once for
 # all moves in `differentiate`
@@ -60,7 +59,7 @@ COUNTS = {
     "double *restrict out, int stride)\n{": "ADDED(N * W);",
     "int fresh, double (*J)[N])\n{": "ADDED((N + n) * W);",
     "int n, const double *x, double *T)\n{": "ADDED(n * W);",
-    "static void price_units(const problem *p, int first, workspace *s)\n{": "ADDED((N + 1) * W);",
+    "static void price_units(const problem *p, const tick *k, workspace *s)\n{": "ADDED((N + 1) * W);",
     "real *restrict size)\n{": "ADDED(n * W);",
     "const real *restrict row, const real *restrict back)\n{": "ADDED(W); READ(W * (int)sizeof(real));",
     "INLINE double dot(int n, const double *x, const double *y)\n{": "ADDED(n);",
@@ -91,10 +90,10 @@ def measure(model: str, problems: int) -> dict[str, Any]:
     problem = MpcProblem(horizon=network.architecture.horizon)
     net = pack_network(network, problem, np.float32)
     questions = draw_problems(model, problems, 0)
-    source = render_source(net)
+    sources = list_sources(net)
     core = load_core()
     timed, counted = (
-        Probe(CEngine(network, problem, source=insert(source, head)), core) for head in (CLOCK, COUNT)
+        Probe(CEngine(network, problem, sources=insert(sources, head)), core) for head in (CLOCK, COUNT)
     )
     times, wholes, work, iterations = [], [], [], []
     for question in questions:
@@ -123,18 +122,17 @@ def measure(model: str, problems: int) -> dict[str, Any]:
     }
 
 
-def insert(source: str, head: str) -> str:
-    """The source with its phases marked, and with counters if the head has some."""
+def insert(sources: dict[str, str], head: str) -> dict[str, str]:
+    """The sources with their phases marked, and with counters if the head has some."""
     places = {"#include <math.h>": head, **{call: mark(call, phase) for call, phase in CALLS.items()}}
     if head is COUNT:
         places |= {place: f"{place} {count}" for place, count in COUNTS.items()}
     for place, text in places.items():
-        if source.count(place) != 1:
-            raise SystemExit(
-                f"{place!r} is {source.count(place)} times in the source: limit.py must follow it"
-            )
-        source = source.replace(place, text)
-    return POSIX + source
+        count = sum(source.count(place) for source in sources.values())
+        if count != 1:
+            raise SystemExit(f"{place!r} is {count} times in the sources: limit.py must follow them")
+        sources = {name: source.replace(place, text) for name, source in sources.items()}
+    return {**sources, "laserloop.c": POSIX + sources["laserloop.c"]}
 
 
 def mark(call: str, phase: int) -> str:
@@ -165,7 +163,7 @@ class Probe:
 
 def load_core() -> Any:
     text = POSIX + (Path(__file__).parent / "limit_core.c").read_text()
-    library = ctypes.CDLL(str(build_library(text)))
+    library = load_library({"limit_core.c": text}, "limit_core.c")
     for name in ("seconds", "clock_hz", "multiply_adds_per_second", "bytes_per_second"):
         getattr(library, name).restype = ctypes.c_double
     return library

@@ -61,7 +61,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: set[str]) -> None:
     [
         r"predict/networks/models/[\w-]+/weights\.safetensors",
         r"predict/networks/models/[\w-]+/model\.json",
-        r"control/export/templates/laserloop\.c\.in",
+        r"native/c/laserloop\.c",
         r"control/gains/\w+\.json",
         r"process/alloys/\w+\.yaml",
         r"report/\w+\.html",

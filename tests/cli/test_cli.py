@@ -17,8 +17,8 @@ from cyclopts import App
 
 from laserloop.bench.threads import NAMES
 from laserloop.cli import app, main
-from laserloop.control.export.compiler import NoCompiler, find_compiler
 from laserloop.data import episode
+from laserloop.native.build import NoCompiler, find_compiler
 from laserloop.process import Process
 from laserloop.versions import find_versions
 

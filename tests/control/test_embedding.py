@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.control.embedding import SMOOTHING, embed, embed_folded, embed_folded_slope
-from laserloop.control.folding import Folder
+from laserloop.control.embedding import embed, embed_folded, embed_folded_slope
 from laserloop.data.scaling import Scaler
 from laserloop.predict.networks import Lstm, Model, MsDeepONet, Scalers, SsAr, find_model
 from laserloop.predict.networks.architecture import ROW, Architecture, FloatArray, feature_sizes
+from laserloop.predict.networks.folding import SMOOTHING, Folder
 
 casadi = pytest.importorskip("casadi")
 

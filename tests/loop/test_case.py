@@ -14,7 +14,7 @@ from laserloop.control.action import Action, Controller
 from laserloop.loop.case import Hooks, LoopCase, keep_case, prepare, record_case, run_case
 from laserloop.loop.controllers import choose_camera
 from laserloop.papers.halilovic.study.loop_tables import list_table_2, list_table_3
-from laserloop.papers.halilovic.study.published_loops import TABLE_2, TABLE_3
+from laserloop.papers.halilovic.study.published import TABLE_2, TABLE_3
 from laserloop.paths import find_path
 from laserloop.paths.preview import Preview
 from laserloop.plant import Image, make_plant
@@ -181,9 +181,13 @@ def test_a_model_is_refused_where_it_was_not_made_for_with_the_command_that_make
         prepare(case, Hooks())
     said = str(refused.value)
     assert why in said
-    assert f"laserloop ensemble corner --plant {case.plant} --process " in said
-    assert "laserloop train ms-deeponet --data DATA --out MODEL" in said
-    assert "--force" in said
+    process = "paper" if case.process == Process() else "FILE"
+    train = (
+        f"laserloop ensemble corner --plant {case.plant} --process {process} --out DATA && laserloop train "
+    )
+    assert ("--pixel-um 50 or less" if "pixel" in what else train) in said
+    assert (train in said) != ("pixel" in what)  # no training knows the camera
+    assert "insist with --force" in said
     assert ". " not in said  # one sentence
 
 
@@ -207,7 +211,7 @@ def test_who_left_the_choice_open_gets_pi_where_the_best_model_does_not_fit(what
 def test_a_part_outside_the_trained_area_is_refused(tmp_path: Path) -> None:
     (tmp_path / "part.csv").write_text("x_mm,y_mm\n3,3\n4,3\n")
     case = replace(PLANNED, path=str(tmp_path / "part.csv"), ticks=None)
-    with pytest.raises(BadInput, match=r"within -1\.5 to 1\.5 mm in x .* 26 of 26 lit ticks leave"):
+    with pytest.raises(BadInput, match=r"-1\.5 to 1\.5 mm in x .* 26 of 26 lit ticks leave; .* --centre"):
         prepare(case, Hooks())
     assert "lit ticks leave" in prepare(replace(case, force=True), Hooks()).notes[0]
     (tmp_path / "part.csv").write_text("x_mm,y_mm\n-0.5,0\n0.5,0\n")
@@ -229,6 +233,12 @@ def test_a_margin_that_does_not_cover_the_camera_is_noted() -> None:
 def test_a_delay_beyond_the_plan_is_refused() -> None:
     with pytest.raises(BadInput, match="plans 5 ticks and the image comes after 5"):
         prepare(vary(delay_ticks=5), Hooks())
+
+
+@pytest.mark.parametrize(("plant", "own"), [("paper", "node"), ("graded", "peak")])
+def test_the_oracle_foretells_the_plants_own_reading(plant: str, own: str) -> None:
+    run = run_case(LoopCase(path="diagonal", controller="oracle", plant=plant, ticks=4))
+    assert run.predicted == pytest.approx(getattr(run, f"t_{own}"), abs=1e-6)
 
 
 def test_a_record_names_its_process_whole_its_version_and_every_note() -> None:

@@ -66,7 +66,9 @@ def test_the_peak_between_nodes_is_scored_beside_the_nodes() -> None:
 
 
 def test_on_a_plant_whose_own_reading_is_the_peak_that_is_what_counts() -> None:
-    found = score(make([*HEATING, 780.0, 805.0], subgrid=True), WINDOW)
+    found = score(make([*HEATING, 780.0, 805.0], [0.0] * 10 + [781.0, 800.0], subgrid=True), WINDOW)
+    assert found["residual_max_k"] == 5.0
+    assert found["worst_residual"]["residual_k"] == -5.0
     assert (found["reading"], found["t_max_k"], found["n_over"]) == ("peak", 805.0, 1)
     assert found["peak"]["t_max_k"] == 805.0
     assert (found["node"]["t_max_k"], found["node"]["n_over"]) == (795.0, 0)

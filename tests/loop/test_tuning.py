@@ -39,9 +39,7 @@ class Valley(Course):
             pi = controller.gains
             assert pi.bias == 12.0
             return (
-                ((pi.setpoint - 785.0) / 10) ** 2
-                + log(pi.gain / 0.1) ** 2
-                + log(pi.reset_time / 1e-3) ** 2
+                ((pi.setpoint - 785.0) / 10) ** 2 + log(pi.gain / 0.1) ** 2 + log(pi.reset_time / 1e-3) ** 2
             )
         assert isinstance(controller, FeedforwardController)
         forward = controller.gains

@@ -120,6 +120,7 @@ def test_a_tick_is_lit_if_at_least_half_of_it_is(dark: float, lit: int) -> None:
         Move(line=1, points=[0j, 1 * mm], speed=0.4, power=10.0),
         Move(line=2, points=[1 * mm, 1 * mm], lit=False, rest=dark * TICK),
         Move(line=3, points=[1 * mm, 2 * mm], speed=0.4, power=6.0),
+        Move(line=4, points=[2 * mm, 3 * mm], speed=0.4, power=1.0),
     )
     assert path.lit[20] == lit
     assert path.lit[:20].all()

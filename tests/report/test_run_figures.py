@@ -84,6 +84,15 @@ def test_heat_before_the_settling_is_not_marked(pi: Record) -> None:
     assert xy(figure, "settled-run")[:, 0] == pytest.approx(11 * 0.125)  # ms, the end of tick 10
 
 
+def test_heat_in_the_dark_and_just_after_it_is_not_marked(make_record: MakeRecord) -> None:
+    record = make_record(dark=slice(30, 35))
+    truth = [900.0 if k in (8, 20, 32, 40, 50) else 780.0 for k in range(90)]
+    figure = draw_run({**record, "series": {**record["series"], "t_true_k": truth}})
+    assert xy(figure, "over-run")[:, 0] == pytest.approx([21 * 0.125, 51 * 0.125])  # ms, ticks 20 and 50
+    ends = [line for line in figure.axes[0].get_lines() if line.get_gid() == "settled-run"]
+    assert [np.asarray(line.get_xdata())[0] for line in ends] == pytest.approx([11 * 0.125, 46 * 0.125])
+
+
 def test_power_is_held_until_the_end_of_its_tick(mpc: Record) -> None:
     steps = xy(draw_run(mpc), "power")
     assert steps[0, 0] == pytest.approx(0.0)

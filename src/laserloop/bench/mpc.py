@@ -8,15 +8,16 @@ import numpy as np
 
 from laserloop.bench.agreement import FAR, ask_from_starts, compare
 from laserloop.bench.laps import Laps
-from laserloop.bench.mpc_sqp import SqpSolver
+from laserloop.bench.mpc_sqp import CasadiSqpSolver
 from laserloop.bench.questions import collect_questions, vary_questions
 from laserloop.control.action import Status
-from laserloop.control.export.compiler import NoCompiler
-from laserloop.control.export.engine import CEngine
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
-from laserloop.control.realtime import RealtimeSolver
+from laserloop.control.sqp import SqpSolver
+from laserloop.native.build import NoCompiler
+from laserloop.native.engine import CEngine
+from laserloop.native.realtime import RealtimeSolver
 from laserloop.predict.networks import Model, find_model
 
 Progress = Callable[[int, int], None]
@@ -38,9 +39,9 @@ def run_mpc_bench(
     solvers: dict[str, Solver] = {
         "reference": IpoptSolver(network, problem, graph="plain"),
         "folded": IpoptSolver(network, problem),
-        "sqp": SqpSolver(network, problem),
+        "sqp": CasadiSqpSolver(network, problem),
+        "numpy": SqpSolver(problem),
         "realtime": RealtimeSolver(network, problem),
-        "numba": RealtimeSolver(network, problem, engine="numba"),
     }
     judge = IpoptSolver(network, problem, tolerance=TIGHT)
     alone = _build_c(network, problem)
@@ -136,6 +137,7 @@ def _report(
         "ratio_median": base / times["realtime"]["median_us"],
         "ratio_median_folded": base / times["folded"]["median_us"],
         "ratio_median_sqp": base / times["sqp"]["median_us"],
+        "ratio_numpy_realtime": times["numpy"]["median_us"] / times["realtime"]["median_us"],
         **({"ratio_median_c": base / times[best]["median_us"]} if best == "exported_c" else {}),
         **beside(answers=answers["realtime"]),  # the same source as the exported C, where there is a compiler
         "over_tick_fraction": laps[best].share_over(INTERVAL),

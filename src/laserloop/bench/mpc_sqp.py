@@ -23,7 +23,7 @@ FloatArray = NDArray[np.float64]
 ROUNDING = 1e-3  # K, as for IPOPT
 
 
-class SqpSolver:
+class CasadiSqpSolver:
     """`sqpmethod` with DAQP and default settings; no blocks, no tracking, nothing committed.
 
     Of the bundled QP solvers qrqp fails on two questions of three, and qpOASES prints and is no faster.

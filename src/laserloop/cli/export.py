@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from laserloop.bad_input import BadInput
 from laserloop.cli.control import Delta, Tracking
 from laserloop.cli.options import OF_PROCESS, LoopOptions, ProcessOptions, take_entry, take_file, take_number
 from laserloop.cli.output import Json, check_output, publish, writing
@@ -23,22 +24,25 @@ def export(
     delta_k: Delta = None,
     tracking: Tracking = 0.0,
     out: Annotated[
-        Path, take_file("Folder of the C source, its header, test vectors and guide.", metavar="DIR")
+        Path, take_file("Folder of the C sources, their header, test vectors and guide.", metavar="DIR")
     ],
     dtype: Annotated[
         Literal["float32", "float64"], Parameter(help="Numbers of the network; single is faster.")
     ] = "float32",
+    force: Annotated[
+        bool, Parameter(help="Also export a model for what it was not made for.", negative="")
+    ] = False,
     json_file: Json = None,
 ) -> None:
-    """Write the controller as one dependency-free C99 source that runs inside a tick.
+    """Write the controller as dependency-free C99 that runs inside a tick.
 
     For example:
 
         laserloop export paper-corner --out firmware
         laserloop export models/mine --window-k 860,900 --dtype float64 --out firmware
     """
-    from laserloop.control.export import export_c
     from laserloop.loop.case import make_problem
+    from laserloop.native import export_c
     from laserloop.predict.networks import find_model
     from laserloop.report.tables import tabulate_numbers
 
@@ -47,8 +51,14 @@ def export(
     wish = LoopOptions(window_k=window_k, power_max_w=power_max_w)
     process = wish.change((target or ProcessOptions()).find())
     problem = make_problem(process, found, delta_k=delta_k, tracking=tracking)
+    misfits = [] if found.trained_for is None else found.trained_for.judge_process(process)
+    if misfits and not force:
+        raise BadInput(
+            f"a model must be made for what it is exported for, but of {model} this is not true: "
+            f"{'; '.join(misfit.why for misfit in misfits)}. Train one that fits, or insist with --force"
+        )
     with writing("--out"):
-        files = export_c(found, problem, out, dtype=dtype)
+        files = export_c(found, problem, out, dtype=dtype, name=model)
     numbers = {
         "model": model,
         "dtype": dtype,

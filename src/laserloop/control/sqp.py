@@ -55,8 +55,9 @@ class SqpSolver:
     def solve(self, question: Question) -> Solution:
         """The plan whose line the prediction agrees with, or the best one when the rounds are over."""
         began = perf_counter()
-        plan, predicted, status, rounds = self._search(question)
-        if not np.isfinite(predicted).all():
+        with np.errstate(invalid="ignore", over="ignore"):  # what is no number ends as a status
+            plan, predicted, status, rounds = self._search(question)
+        if not (np.isfinite(predicted).all() and np.isfinite(question.previous)):
             status = Status.NO_PREDICTION
             plan = question.settle(np.full(len(plan), self.problem.power[0]), self.problem.power)
             predicted = np.full(len(plan), np.nan)

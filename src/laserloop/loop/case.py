@@ -9,9 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
 from laserloop.control.gains import Gains, find_gains
@@ -21,19 +18,18 @@ from laserloop.loop.cache import hash_file, solve_case
 from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, choose_camera, make_controller
 from laserloop.loop.deadline import DeadlineController, draw_charges
 from laserloop.loop.faults import Disturb
+from laserloop.loop.notes import tell_margin, tell_mismatch, tell_range, tell_reach, tell_solver
 from laserloop.loop.own_file import names_own
 from laserloop.loop.run import Run, run_closed_loop
 from laserloop.loop.scores import score, series_of
 from laserloop.loop.tuning import tune_for
 from laserloop.paths import ScanPath, find_path, names_file
-from laserloop.plant import Camera, Plant, make_plant
+from laserloop.plant import Camera, make_plant
 from laserloop.plant.mismatch import check_factors, mismatch
 from laserloop.predict.networks import Model, find_model
-from laserloop.predict.trained_for import SPEED_RANGE, TrainedFor
-from laserloop.predict.twin.reach import judge_reach
+from laserloop.predict.trained_for import SPEED_RANGE, Misfit
 from laserloop.process import Process, find_process, shipped_processes
 
-FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 TICKS = 320
@@ -127,9 +123,9 @@ def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
     misfits = find_misfits(model, chosen, path)
     notes: tuple[str, ...] = ()
     if misfits and case.force:
-        notes = (f"{chosen.model} was not made for this: {'; '.join(misfits)}",)
+        notes = (f"{chosen.model} was not made for this: {_list(misfits)}",)
     elif misfits and case.controller is None and case.model is None:
-        notes = (f"{chosen.model} was not made for this ({'; '.join(misfits)}), so the twin is used",)
+        notes = (f"{chosen.model} was not made for this ({_list(misfits)}), so the twin is used",)
         chosen, model = replace(chosen, controller="twin", model=None), None
     elif misfits:
         raise _refuse(chosen, misfits)
@@ -138,7 +134,9 @@ def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
         tracking = TRACKING if case.tracking is None else case.tracking
         problem = replace(problem, tracking_cost=tracking, power_cost=0.0)
     check_factors(dict(case.mismatch))
-    told = (*notes, *_tell_margin(model, case), *_tell_mismatch(case), *_tell_reach(chosen, path))
+    delta = case.delta_k
+    told = (*notes, *tell_margin(model, case.process.camera, delta), *tell_mismatch(case.mismatch))
+    told += tell_reach(case.process, path)
     return Prepared(chosen, path, model, problem, told)
 
 
@@ -174,8 +172,11 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         model=ready.model or case.model,
         gains=_find_gains(ready, hooks),
         options={"graph": case.graph, "compensate": case.compensate},
-        process=replace(case.process, tick=path.tick, speed=_fastest(path) or case.process.speed),
+        process=replace(
+            case.process, tick=path.tick, speed=path.lit_speeds.max(initial=0.0) or case.process.speed
+        ),
     )
+    told = tell_solver(controller)
     if case.solve_s or case.apply > 1:
         charge = draw_charges(case.solve_s)
         controller = DeadlineController(controller, charge=charge, policy=case.policy, every=case.apply)
@@ -187,7 +188,7 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         disturb=hooks.disturb,
         progress=hooks.progress,
     )
-    notes = (*run.notes, *ready.notes, *_tell_range(plant, run))
+    notes = (*run.notes, *ready.notes, *told, *tell_range(plant, run))
     return replace(run, process=replace(case.process, tick=path.tick), notes=notes)
 
 
@@ -217,8 +218,8 @@ def make_problem(
     return problem if model is None else replace(problem, horizon=model.architecture.horizon)
 
 
-def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[str]:
-    """What speaks against a model here; clauses."""
+def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[Misfit]:
+    """What speaks against a model here."""
     if model is None:
         return []
     delay, horizon = case.process.camera.delay, model.architecture.horizon
@@ -227,7 +228,7 @@ def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[st
             f"a plan must outlast the delay, but the model plans {horizon} ticks and the image comes after "
             f"{delay}: take a shorter --delay or a model of a longer horizon"
         )
-    made_for: TrainedFor | None = model.trained_for
+    made_for = model.trained_for
     return [] if made_for is None else made_for.find_misfits(case.process, case.plant, path)
 
 
@@ -251,7 +252,7 @@ def _find_gains(ready: Prepared, hooks: Hooks) -> Gains | None:
     case, path = ready.case, ready.path
     if case.controller not in WITH_GAINS:
         return None
-    speed = _median_speed(path)
+    speed = path.median_speed
     process, usual = case.process, case.process.speed
     if speed and not usual / SPEED_RANGE <= speed <= usual * SPEED_RANGE:
         process = replace(process, speed=speed)
@@ -262,66 +263,24 @@ def _find_gains(ready: Prepared, hooks: Hooks) -> Gains | None:
     return found
 
 
-def _refuse(case: LoopCase, misfits: list[str]) -> BadInput:
-    """The sentence for a model that does not fit, with the commands that would make one."""
-    return BadInput(
-        f"a model must be made for what it is used on, but {case.model} was not: {'; '.join(misfits)}; make "
-        f"one that fits (laserloop ensemble corner --plant {case.plant} --process {_name_process(case)} "
-        "--out DATA && laserloop train ms-deeponet --data DATA --out MODEL), take --controller pi, or insist "
-        "with --force"
+def _refuse(case: LoopCase, misfits: list[Misfit]) -> BadInput:
+    """The sentence for a model that does not fit, with the commands that would help."""
+    train = (
+        f"make one that fits (laserloop ensemble corner --plant {case.plant} --process {_name_process(case)} "
+        "--out DATA && laserloop train ms-deeponet --data DATA --out MODEL)"
     )
+    cures = ", ".join(dict.fromkeys(misfit.cure or train for misfit in misfits))
+    return BadInput(
+        f"a model must be made for what it is used on, but {case.model} was not: {_list(misfits)}; {cures}, "
+        "take --controller pi, or insist with --force"
+    )
+
+
+def _list(misfits: list[Misfit]) -> str:
+    return "; ".join(misfit.why for misfit in misfits)
 
 
 def _name_process(case: LoopCase) -> str:
     """The name that `--process` finds this process by, or FILE for one that is not built in."""
     name = case.process.name
     return name if name in shipped_processes() and find_process(name) == case.process else "FILE"
-
-
-def _tell_margin(model: Model | None, case: LoopCase) -> tuple[str, ...]:
-    """A note if a margin is taken from a calibration that saw a better camera."""
-    camera = case.process.camera
-    perfect = (camera.noise, camera.delay, camera.every, camera.exposure) == (0.0, 0, 1, 1)
-    if model is None or not model.margin or case.delta_k is not None or perfect:
-        return ()
-    return (
-        f"the margin of {model.margin:.1f} K was calibrated on exact images of every tick, so it does not "
-        "cover this camera's noise, delay, rate and exposure",
-    )
-
-
-def _tell_mismatch(case: LoopCase) -> tuple[str, ...]:
-    """A note that the plant is not what the process says."""
-    if not case.mismatch:
-        return ()
-    told = ", ".join(f"{name} × {factor:g}" for name, factor in case.mismatch)
-    return (f"the plant differs from the process, and the controller does not know: {told}",)
-
-
-def _tell_reach(case: LoopCase, path: ScanPath) -> tuple[str, ...]:
-    """A note if the laser cannot reach the window."""
-    speed = _median_speed(path)
-    told = judge_reach(case.process, speed) if speed else None
-    return () if told is None else (told,)
-
-
-def _lit_speeds(path: ScanPath) -> FloatArray:
-    return np.asarray(np.hypot(*path.velocities[:-1][path.lit].T))
-
-
-def _fastest(path: ScanPath) -> float:
-    """The highest speed of lit ticks, m/s; 0 without any."""
-    return float(_lit_speeds(path).max(initial=0.0))
-
-
-def _median_speed(path: ScanPath) -> float:
-    """Of lit ticks, m/s; 0 without any."""
-    return float(np.median(_lit_speeds(path))) if path.lit.any() else 0.0
-
-
-def _tell_range(plant: Plant, run: Run) -> tuple[str, ...]:
-    """A note if the material's range of validity was left."""
-    if not len(run):
-        return ()
-    complaint = plant.settings.material.outside(plant.settings.ambient, float(run.t_max.max()))
-    return () if complaint is None else (complaint,)

@@ -106,7 +106,7 @@ def make_solver(name: str, model: Model, problem: MpcProblem, *, graph: str = "f
 
         foldable = isinstance(model.architecture, MsDeepONet)
         return IpoptSolver(model, problem, graph=graph if foldable else "plain")
-    from laserloop.control.realtime import RealtimeSolver
+    from laserloop.native import RealtimeSolver
 
     return RealtimeSolver(model, problem)
 

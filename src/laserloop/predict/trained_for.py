@@ -1,8 +1,8 @@
 """What a learned predictor was made for, and what speaks against using it elsewhere."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,13 @@ SAME = ("material", "plate_mm", "ambient_k", "beam.sigma_um", "beam.absorptivity
 READINGS = {"node": "hottest node", "peak": "peak between the nodes"}
 OWN_READING = {"paper": "node", "graded": "peak"}  # of T_max, by plant
 Box = tuple[float, float, float, float]
+
+
+class Misfit(NamedTuple):
+    """What a predictor was not made for; both are clauses without their full stop."""
+
+    why: str
+    cure: str | None = None  # None: a new training
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,51 +73,37 @@ class TrainedFor:
             temperatures=(coldest, hottest),
         )
 
-    def find_misfits(self, process: Process, plant: str, path: ScanPath) -> list[str]:
-        """What of a process, a plant and a path this was not made for; clauses without their full stop."""
-        found = [f"it was trained on the {self.plant} plant, not on {plant}"] if plant != self.plant else []
-        found += [
-            f"{key} is another than in its training"
-            for key in self.process.differences(process)
-            if key in SAME
+    def find_misfits(self, process: Process, plant: str, path: ScanPath) -> list[Misfit]:
+        """What of a process, a plant and a path this was not made for."""
+        return [
+            *([Misfit(f"it was trained on the {self.plant} plant, not on {plant}")] * (plant != self.plant)),
+            *self.judge_process(process, plant),
+            *self._judge_path(path),
         ]
-        found += self._judge_window(process)
-        found += self._judge_path(path)
-        return found + self._judge_camera(process, plant)
 
-    def _judge_camera(self, process: Process, plant: str) -> list[str]:
-        found, own = [], OWN_READING.get(plant, self.reading)
-        if self.reading != own:
-            found.append(
-                f"its T_max is the {READINGS[self.reading]}, but on the {plant} plant it is the "
-                f"{READINGS[own]}"
-            )
-        pixel = process.camera.pixel or 0.0
-        if pixel > PIXEL_RANGE * process.beam.sigma:
-            found.append(
-                f"it was trained on temperatures at points, but a pixel of {1e6 * pixel:g} µm reads the mean "
-                f"over more than {PIXEL_RANGE:g} σ of the beam"
-            )
-        return found
+    def judge_process(self, process: Process, plant: str | None = None) -> list[Misfit]:
+        """What of a process this was not made for, wherever the beam goes."""
+        changed = [key for key in self.process.differences(process) if key in SAME]
+        return [
+            *(Misfit(f"{key} is another than in its training") for key in changed),
+            *self._judge_window(process),
+            *self._judge_camera(process, plant or self.plant),
+        ]
 
-    def _judge_window(self, process: Process) -> list[str]:
-        found = []
+    def _judge_window(self, process: Process) -> Iterator[Misfit]:
         (coldest, hottest), (low, high) = self.temperatures, process.window
         if low < coldest or high > hottest:
-            found.append(
+            yield Misfit(
                 f"it saw peaks of {coldest:.0f} to {hottest:.0f} K, but the window is {low:g} to {high:g} K"
             )
         most, learned = process.laser.power[1], self.process.laser.power[1]
         if most > POWER_SLACK * learned:
-            found.append(f"it saw powers up to {learned:g} W, but the laser may give {most:g} W")
-        return found
+            yield Misfit(f"it saw powers up to {learned:g} W, but the laser may give {most:g} W")
 
-    def _judge_path(self, path: ScanPath) -> list[str]:
-        found = []
-        speed = float(np.median(np.hypot(*path.velocities[:-1][path.lit].T))) if path.lit.any() else 0.0
-        usual = self.process.speed
+    def _judge_path(self, path: ScanPath) -> Iterator[Misfit]:
+        speed, usual = path.median_speed, self.process.speed
         if not usual / SPEED_RANGE <= speed <= usual * SPEED_RANGE:
-            found.append(
+            yield Misfit(
                 f"it was trained at {1e3 * usual:.0f} mm/s, but the path runs at {1e3 * speed:.0f} mm/s"
             )
         x, y = path.positions[1:][path.lit].T
@@ -118,9 +111,24 @@ class TrainedFor:
         inside = (x >= x_low - AREA_SLACK) & (x <= x_high + AREA_SLACK)
         inside &= (y >= y_low - AREA_SLACK) & (y <= y_high + AREA_SLACK)
         if not inside.all():
-            found.append(
+            yield Misfit(
                 f"its beam stayed within {1e3 * x_low:.3g} to {1e3 * x_high:.3g} mm in x and "
                 f"{1e3 * y_low:.3g} to {1e3 * y_high:.3g} mm in y, which "
-                f"{np.count_nonzero(~inside)} of {len(x)} lit ticks leave"
+                f"{np.count_nonzero(~inside)} of {len(x)} lit ticks leave",
+                "move a file's part there with --centre or --offset-mm",
             )
-        return found
+
+    def _judge_camera(self, process: Process, plant: str) -> Iterator[Misfit]:
+        own = OWN_READING.get(plant, self.reading)
+        if self.reading != own:
+            yield Misfit(
+                f"its T_max is the {READINGS[self.reading]}, but on the {plant} plant it is the "
+                f"{READINGS[own]}"
+            )
+        pixel, most = process.camera.pixel or 0.0, PIXEL_RANGE * process.beam.sigma
+        if pixel > most:
+            yield Misfit(
+                f"it was trained on temperatures at points, but a pixel of {1e6 * pixel:g} µm reads the mean "
+                f"over more than {PIXEL_RANGE:g} σ of the beam",
+                f"take a camera with --pixel-um {1e6 * most:g} or less",
+            )

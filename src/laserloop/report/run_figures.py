@@ -182,11 +182,16 @@ def _plot_temperature(axes: Axes, record: Record, colour: str, name: str) -> Non
 
 
 def _mark_settling(axes: Axes, record: Record, name: str) -> None:
-    settled = np.flatnonzero(mark_settled(record))
-    if len(settled) and settled[0] > 0:
-        begins = read(record, "t_s")[settled[0]] * 1e3
-        axes.axvspan(0, begins, color=FAINT, alpha=0.25, linewidth=0)
-        axes.axvline(begins, color=FAINT, linewidth=0.8, gid=f"settled-{name}")
+    """Shade the stretches that do not count: heating up at the start and after dark moves, and these."""
+    settled = mark_settled(record)
+    if not settled.any():
+        return
+    t = np.concatenate(([0.0], read(record, "t_s") * 1e3))
+    changes = np.flatnonzero(np.diff(np.concatenate(([False], ~settled, [False]))))
+    for first, last in changes.reshape(-1, 2):
+        ends = t[min(last + 1, len(settled))]
+        axes.axvspan(t[first], ends, color=FAINT, alpha=0.25, linewidth=0)
+        axes.axvline(ends, color=FAINT, linewidth=0.8, gid=f"settled-{name}")
 
 
 def _plot_power(axes: Axes, record: Record, look: Look, gid: str) -> None:
@@ -340,7 +345,7 @@ def _band_legend() -> list[Line2D | Patch]:
         Patch(color=BAND, alpha=0.25, linewidth=0, label="window"),
         Patch(color=HOT, alpha=0.5, linewidth=0, label="too hot"),
         Patch(color=COLD, alpha=0.4, linewidth=0, label="too cold"),
-        Patch(color=FAINT, alpha=0.35, linewidth=0, label="heating up, not counted"),
+        Patch(color=FAINT, alpha=0.35, linewidth=0, label="heating up or dark, not counted"),
         Line2D([], [], color=INK, marker="v", markersize=4, linestyle="", label="sharp turn"),
     ]
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def read_shape(page: Path) -> list[str]:
     """The headings and the heads of the tables, in their order."""
     lines = page.read_text(encoding="utf-8").splitlines()
-    heads = [line for line, rule in zip(lines, lines[1:], strict=False) if rule.startswith("|---")]
+    heads = [line for line, rule in pairwise(lines) if rule.startswith("|---")]
     kept = [line for line in lines if line.startswith("#") or line in heads]
     return [re.sub(r": (confirmed|partly|not)$", "", line) for line in kept]  # whatever became of a claim
 

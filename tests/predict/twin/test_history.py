@@ -23,7 +23,7 @@ def exact(body: Body, ends: FloatArray, points: FloatArray) -> FloatArray:
     ticks = len(ends) - 1
     hop = np.diff(ends, axis=0)
     scatter = np.stack((hop[:, 0] ** 2, hop[:, 0] * hop[:, 1], hop[:, 1] ** 2), axis=1) / 12.0
-    tau = TICK * (ticks - np.arange(ticks) - 0.5)
+    tau = np.asarray(TICK * (ticks - np.arange(ticks) - 0.5), np.float64)
     old = tau > 8 * TICK
     middle = 0.5 * (ends[1:] + ends[:-1])
     return body.spread(np.full(old.sum(), 10.0 * TICK), tau[old], middle[old], scatter[old]).at(points)

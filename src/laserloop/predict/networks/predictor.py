@@ -25,11 +25,8 @@ def make_predictor(model: Model) -> Predict:
     architecture, weights = model.architecture, model.weights
     horizon = architecture.horizon
     match architecture:
-        case MsDeepONet(width=width, basis=basis, trunk=trunk):
+        case MsDeepONet(width=width, basis=basis, seen=seen):
             run, flat, sizes = run_ms_deeponet, pack_deeponet(weights), (width, basis, horizon)
-            seen = {"temps": range(1 + horizon), "loc": (0, 1 + horizon, 2 + horizon)}.get(
-                trunk, range(3 + horizon)
-            )
         case SsAr(width=width, basis=basis):
             run, flat, sizes, seen = run_ss_ar, pack_deeponet(weights), (width, basis, 1), range(1)
         case Lstm(hidden=hidden):

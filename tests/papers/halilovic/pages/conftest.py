@@ -12,12 +12,13 @@ import pytest
 from laserloop.papers.halilovic.study.ablation_points import AXES
 from laserloop.papers.halilovic.study.corner_details import DETAILS
 from laserloop.papers.halilovic.study.plant_accuracy import GRADED, PAPER
-from laserloop.papers.halilovic.study.published import ABLATIONS, TABLE_1
-from laserloop.papers.halilovic.study.published_loops import (
+from laserloop.papers.halilovic.study.published import (
+    ABLATIONS,
     BELOW,
     CORNER_FAILURE,
     DELTA,
     GRADIENT,
+    TABLE_1,
     TABLE_2,
     TABLE_3,
     TIMING,

@@ -9,16 +9,17 @@ import pytest
 from laserloop.data.excitation import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories, evaluate
-from laserloop.papers.halilovic.study.ablation_points import Difference, compare, measure_scales, place_points
-from laserloop.papers.halilovic.study.ablation_tables import (
+from laserloop.papers.halilovic.pages.ablations import (
     describe_missing,
     describe_schedule,
-    format_beside,
-    format_differences,
-    format_points,
-    format_seeds,
-    format_steps,
+    tabulate_beside,
+    tabulate_differences,
+    tabulate_points,
+    tabulate_seeds,
+    tabulate_steps,
 )
+from laserloop.papers.halilovic.report.markdown import write_table
+from laserloop.papers.halilovic.study.ablation_points import Difference, compare, measure_scales, place_points
 from laserloop.papers.halilovic.study.ablations import NOISES, SEEN, UNSEEN, Row, run_ablations
 from laserloop.papers.halilovic.study.recipes import RECIPES, SHORT
 from laserloop.predict.networks import Model, MsDeepONet
@@ -143,10 +144,11 @@ def test_points_stand_beside_the_papers_and_absent_ones_are_left_out() -> None:
         ("noise on loc", "0"),
         ("structure", "one-shot"),
     }
-    table = format_points(points)
-    assert "| trunk | loc | 9.0 ± 0.0 (11.6) | 25.0 (53.0) |" in table
+    table = write_table(tabulate_points(points))
+    assert "| trunk | loc | 9.0 ± 0.0 (11.6) ▼ | 25.0 (53.0) ▼▼ |" in table
     assert "both" not in table
-    assert "| one-shot | unseen | 10.0 → 10.0 → 10.0 → 10.0 → 10.0 | ≈ 15, flat |" in format_steps(points)
+    steps = write_table(tabulate_steps(points))
+    assert "| one-shot | unseen | 10.0 → 10.0 → 10.0 → 10.0 → 10.0 | ≈ 15, flat |" in steps
 
 
 def test_only_differences_beyond_a_factor_of_one_and_a_half_matter() -> None:
@@ -154,10 +156,13 @@ def test_only_differences_beyond_a_factor_of_one_and_a_half_matter() -> None:
     found = compare(points)
     assert [(one.axis, one.value, one.where) for one in found if one.matters] == [("trunk", "loc", "unseen")]
     assert len(found) == 4  # temps and loc, seen and unseen: the figures of one model count once
-    assert "| trunk loc unseen | 25.0 (53.0) | 0.47 | not explained |" in format_differences(found, {}, {})
-    assert "because" in format_differences(found, {"trunk loc unseen": "because"}, {})
+    table, told = (tabulate_differences(found, {}, why) for why in ({}, {"trunk loc unseen": "because"}))
+    assert table is not None
+    assert "| trunk loc unseen | 25.0 (53.0) | 0.47 | not explained |" in write_table(table)
+    assert told is not None
+    assert "because" in write_table(told)
     near = Difference(axis="a", value="b", where="seen", ours=8.0, paper=6.0)
-    assert format_differences([near], {"a b seen": "because"}, {}) == "None.\n"
+    assert tabulate_differences([near], {}, {"a b seen": "because"}) is None
 
 
 def test_a_difference_names_what_is_too_small_to_explain_it() -> None:
@@ -166,23 +171,23 @@ def test_a_difference_names_what_is_too_small_to_explain_it() -> None:
     assert scales["unseen"] == {"the seed": pytest.approx(2**0.5), "the schedule": 30.0}
     assert scales["seen"]["the schedule"] == 0.0
     far = Difference(axis="x", value="y", where="unseen", ours=10.0, paper=20.2)
-    table = format_differences([far], {}, scales)
-    assert "not explained; less than half of it by the seed (1.4 K) |" in table
+    table = tabulate_differences([far], scales)
+    assert table is not None
+    assert "not explained; less than half of it by the seed (1.4 K) |" in write_table(table)
     assert measure_scales(rows[:1], ["a", "b"], ("a", "full")) == {"seen": {}, "unseen": {}}
 
 
 def test_the_spread_over_seeds_needs_two_of_them() -> None:
     families = {"base": ["b0", "b1"], "corner": ["c0", "c1"]}
-    table = format_seeds(
-        [pretend("b0", 3.0, 9.0), pretend("b1", 5.0, 9.0), pretend("c0", 5.0, 10.0)], families
-    )
+    rows = [pretend("b0", 3.0, 9.0), pretend("b1", 5.0, 9.0), pretend("c0", 5.0, 10.0)]
+    table = write_table(tabulate_seeds(rows, families))
     assert "| base | 2 | 4.0 ± 1.4 | 4.0 ± 1.4 | 4.0 ± 1.4 | 9.0 ± 0.0 | 4.0 ± 1.4 |" in table
     assert "corner" not in table
 
 
 def test_models_beside_each_other_show_the_papers_row(rows: list[Row]) -> None:
     names = {"corner-nh5-seed0": "paper-corner", "corner-nh5-seed1": "", "absent": "paper-base"}
-    table = format_beside(rows, names)
+    table = write_table(tabulate_beside(rows, names))
     assert (
         table.count("corner-nh5-seed0") == table.count("corner-nh5-seed1") == 3
     )  # vertical, spiral, diagonal

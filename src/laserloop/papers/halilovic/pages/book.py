@@ -17,106 +17,62 @@ from laserloop.papers.halilovic.pages.story import draw_picture, write_headline,
 from laserloop.papers.halilovic.pages.table_1 import write_table_1
 from laserloop.papers.halilovic.pages.tables import tabulate_claims
 from laserloop.papers.halilovic.pages.timing import write_timing
-from laserloop.papers.halilovic.pages.verdict import RULES
-from laserloop.papers.halilovic.report.blocks import (
-    Block,
-    Bullets,
-    Card,
-    Heading,
-    Page,
-    Picture,
-    Prose,
-    Table,
-)
+from laserloop.papers.halilovic.pages.verdict import Verdict
+from laserloop.papers.halilovic.pages.write import write_page
+from laserloop.papers.halilovic.report.blocks import Block, Bullets, Card, Page, Picture, Prose, Table
 from laserloop.papers.halilovic.report.markdown import FIGURES, write_markdown
 from laserloop.papers.halilovic.report.page import Cover, render_paper
+from laserloop.papers.halilovic.words import say
 from laserloop.report.save import save, save_figure
 
 DPI = 150
+CHAPTERS = (write_table_1, write_closed_loop, write_calibration, write_ablations, write_plant, write_timing)
 
 
 def write_book(results: Results, folder: Path) -> Path:
     """Markdown pages with their pictures, then the HTML page; returns the latter's file."""
-    banner = write_banner(results)
-    tables = [
-        write_table_1(results),
-        write_closed_loop(results),
-        write_calibration(results),
-        write_ablations(results),
-    ]
-    plant, timing, stages = write_plant(results), write_timing(results), write_stages(results)
-    picture = draw_picture(results)
-    pictures = [
-        block for page in (*tables, plant, timing) for block in page.blocks if isinstance(block, Picture)
-    ]
-    names = [one.name for one in pictures]
-    readme = write_readme(results, picture, list_figures(names))
-    for page in (readme, write_claims(results), *tables, plant, timing, stages):
-        name = "README" if page is readme else page.name
-        save(folder / f"{name}.md", write_markdown(page, banner))
+    banner, picture = write_banner(results), draw_picture(results)
+    chapters, stages = [write(results) for write in CHAPTERS], write_stages(results)
+    pictures = [block for page in chapters for block in page.blocks if isinstance(block, Picture)]
+    figures = list_figures([one.name for one in pictures])
+    for page in (write_readme(results, picture, figures), write_claims(results), *chapters, stages):
+        save(folder / f"{page.name}.md", write_markdown(page, banner))
     for one in [*pictures, *([picture] if picture else [])]:
         save_figure(folder / FIGURES / f"{one.name}.png", one.figure, dpi=DPI)
         one.figure.set_layout_engine("none")  # its layout is found; the HTML page need not search again
     verdicts = judge_paper(results, clock=True)
+    listed: list[Block] = [Prose("Numbered in the order of its text."), figures]
+    findings = write_findings(results, verdicts)
+    chapters[4:4] = [
+        Page("figures", "The paper's figures", listed),
+        Page("findings", "What reproduces, what does not, and why", findings),
+    ]
     cover = Cover(
         headline=write_headline(verdicts), story=write_story(results), picture=picture, banner=banner
     )
-    cards = [
-        Card(
-            key=v.key,
-            word=v.word,
-            sign=v.sign,
-            claim=v.claim,
-            says=_capitalise(v.says),
-            checks=tabulate_claims(v.checks),
-        )
-        for v in verdicts
-    ]
-    chapters = [
-        *tables,
-        Page(
-            "figures",
-            "The paper's figures",
-            [Prose("Numbered in the order of its text."), list_figures(names)],
-        ),
-        Page("findings", "What reproduces, what does not, and why", write_findings(results, verdicts)),
-        plant,
-        timing,
-        stages,
-    ]
     file = folder / "index.html"
-    save(file, render_paper(cover, cards, RULES, chapters))
+    cards = [_make_card(verdict) for verdict in verdicts]
+    save(file, render_paper(cover, cards, say("rules"), [*chapters, stages]))
     return file
 
 
 def write_readme(results: Results, picture: Picture | None, figures: Table) -> Page:
     """The index of the Markdown pages; nothing of it needs a clock."""
     verdicts = judge_paper(results)
-    blocks: list[Block] = [
-        Prose(
-            f"{write_headline(verdicts)}. Made by `laserloop reproduce`; `index.html` is all of it on one "
-            "page, with C5 judged by the clock too."
-        ),
-        *([picture] if picture else []),
-        Heading("The claims"),
-        Bullets([f"{v.sign} **{v.key} {v.word}**: {v.claim} {_capitalise(v.says)}" for v in verdicts]),
-        Heading("The pages"),
-        Bullets(
-            [
-                "[claims](claims.md): every check with its rule; what reproduces, what does not, and why",
-                "[table_1](table_1.md): offline accuracy",
-                "[closed_loop](closed_loop.md): Tables 2 and 3, the corner failure, seeds, the gradient",
-                "[calibration](calibration.md): the margin",
-                "[ablations](ablations.md): horizon, trunk, size, noise, structure",
-                "[plant](plant.md): what T_max on a grid is worth",
-                "[timing](timing.md): the ladder to real time, deadlines; depends on the machine",
-                "[stages](stages.md): provenance, wall times, the project's size; depends on the machine",
-            ]
-        ),
-        Heading("The paper's figures"),
-        figures,
-    ]
-    return Page("README", "The paper by one command", blocks)
+    claims = [f"{v.sign} **{v.key} {v.word}**: {v.claim} {_capitalise(v.says)}" for v in verdicts]
+    parts = {"picture": picture, "claims": Bullets(claims), "figures": figures}
+    return write_page("README", parts, headline=write_headline(verdicts))
+
+
+def _make_card(verdict: Verdict) -> Card:
+    return Card(
+        key=verdict.key,
+        word=verdict.word,
+        sign=verdict.sign,
+        claim=verdict.claim,
+        says=_capitalise(verdict.says),
+        checks=tabulate_claims(verdict.checks),
+    )
 
 
 def _capitalise(text: str) -> str:

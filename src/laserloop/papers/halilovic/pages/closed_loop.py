@@ -1,127 +1,217 @@
 """The page about the closed loops: Tables 2 and 3, the corner failure, seeds, the gradient."""
 
+from typing import Any
+
 import numpy as np
 
-from laserloop.papers.halilovic.pages.loop_parts import (
-    SOURCE,
-    count_statuses,
-    describe_failure,
-    write_gradient,
-    write_seeds,
-    write_swapped,
-    write_table_3,
-)
 from laserloop.papers.halilovic.pages.loop_pictures import draw_loops
 from laserloop.papers.halilovic.pages.loop_words import explain
-from laserloop.papers.halilovic.pages.pick import BASE, read_loops, read_others
+from laserloop.papers.halilovic.pages.pick import BASE, find, read_asked, read_loops, read_others, read_rows
 from laserloop.papers.halilovic.pages.results import Record, Results
-from laserloop.papers.halilovic.pages.size import NOT_RUN
 from laserloop.papers.halilovic.pages.tables import tabulate_loops
+from laserloop.papers.halilovic.pages.write import NOT_RUN, Parts, write_page
 from laserloop.papers.halilovic.report.blocks import (
+    NOTHING,
     Block,
     Bullets,
     Cell,
-    Heading,
+    Columns,
     Measure,
     Page,
     Prose,
-    Table,
+    tabulate,
 )
-from laserloop.papers.halilovic.study.published_text import DEEPEST, HIGHEST, LARGEST_MOVE, MEAN_RESIDUAL
+from laserloop.papers.halilovic.study import published
+from laserloop.papers.halilovic.study.corner_details import DETAILS
+from laserloop.papers.halilovic.words import say
 
+SOURCE = "results/closed_loop.json"
+COMPLETED = "path completed"
 SOLVERS = {"ipopt": "IPOPT with the folded graph", "ipopt-plain": "IPOPT with the paper's graph"}
+KELVIN, FIVE, TWO = Measure(".1f"), Measure(".1f", 5.0), Measure(".1f", 2.0)
+TABLE_3 = {  # head → measure, ours, the column of the paper's table
+    "highest, K": (FIVE, lambda r: r["t_max_k"], 0, 1),
+    "overshoot, K": (TWO, lambda r: r["overshoot_k"], 1, 1),
+    "ticks over": (Measure("d", 2.0), lambda r: r["n_over"], 2, 1),
+    "below, %": (FIVE, lambda r: 100 * r["below_fraction"], 3, 100),
+    "RMSE₁, K": (KELVIN, lambda r: r["residual_rms_k"], 4, 1),
+}
+GRADIENT = {  # head → measure, field, how many of ours make one of the table's
+    "same sign, %": (Measure(".1f", 0.5), "sign_agreement", 100),
+    "plant's mean, K/W": (KELVIN, "typical_k_w", 1),
+    "mean off, K/W": (Measure(".2f"), "mean_k_w", 1),
+    "median off, K/W": (Measure(".2f"), "median_k_w", 1),
+}
+SWAPPED = {
+    "controller": "{label}",
+    "path": "{path}",
+    "overshoot, K (IPOPT)": "{overshoot_k:.2f} ({ipopt[overshoot_k]:.2f})",
+    "ticks over": "{n_over} ({ipopt[n_over]})",
+    "mean P, W": "{power_mean_w:.3f} ({ipopt[power_mean_w]:.3f})",
+    "below, %": "{below:.1f} ({ipopt[below]:.1f})",
+}
 
 
 def write_closed_loop(results: Results) -> Page:
     """Every closed loop of the paper, ours beside it."""
-    title = "Closed loops: Tables 2 and 3"
-    loops = read_loops(results)
+    loops, others = read_loops(results), read_others(results)
     if results.closed_loop is None or not loops:
-        return Page("closed_loop", title, (NOT_RUN,))
-    first = loops[0]
-    window = first["window_k"]
-    blocks: list[Block] = [
-        Prose(
-            f"{first['ticks']} ticks on the `{first['plant']}` plant, scored on the hottest node over "
-            f"ticks from "
-            f"{first['settled_from']} on against {window[1]:g} K, whatever the margin. "
-            f"{SOLVERS.get(first['controller'], first['controller'])}. The residual is prediction minus "
-            f"truth, one tick ahead."
-        ),
-        Heading("Table 2"),
-        tabulate_loops(loops, SOURCE),
-    ]
-    others = read_others(results)
-    if others:
-        blocks += [
-            Prose(
-                "Not in the paper: `pi`, `constant` and `feedforward` were tuned on vertical, horizontal "
-                "and spiral of this "
-                "plant; `oracle` plans on the plant itself."
-            ),
-            tabulate_loops(others, SOURCE),
-        ]
-    blocks += [
-        Heading("Where we differ", 3),
-        Bullets(explain(results)),
-        Heading("Further figures of the text", 3),
-        _tabulate_text(loops),
-        Heading("The corner failure"),
-        *describe_failure(results),
-        Heading("Table 3"),
-        *write_table_3(results),
-        Heading("Seeds"),
-        *write_seeds(results),
-        Heading("Did IPOPT converge?"),
-        *count_statuses(results),
-        Heading("The gradient along the spiral"),
-        *write_gradient(results),
-        Heading("The compiled solver in IPOPT's place"),
-        *write_swapped(results),
-        Heading("The runs"),
-        *draw_loops(results),
-    ]
-    return Page("closed_loop", title, blocks)
-
-
-def _tabulate_text(loops: list[Record]) -> Table:
-    kelvin = Measure(".1f", 5.0)
-    rows: list[tuple[Cell | str, ...]] = []
-    for record in loops:
-        key = (record["label"], record["path"])
-        rows.append(
-            (
-                record["label"],
-                record["path"],
-                kelvin.show(record["t_max_k"], HIGHEST.get(key)),
-                kelvin.show(record["deepest_below_k"], DEEPEST.get(key)),
-                *_measure_series(
-                    record, (MEAN_RESIDUAL, LARGEST_MOVE) if key == (BASE, "vertical") else (None, None)
-                ),
-            )
-        )
-    heads = (
-        "controller",
-        "path",
-        "highest T_max, K",
-        "deepest below, K",
-        "mean absolute residual, K",
-        "largest ΔP, W",
-    )
-    return Table(heads, rows, grouped=True, source=SOURCE)
-
-
-def _measure_series(record: Record, paper: tuple[float | None, float | None]) -> tuple[Cell | str, ...]:
-    if "series" not in record:
-        return "–", "–"
-    first = record["settled_from"]
-    series = {
-        name: np.array(record["series"][name], dtype=np.float64)[first:]
-        for name in ("t_true_k", "t_predicted_k", "power_w")
+        return write_page("closed_loop", None)
+    parts: Parts = {
+        "table_2": tabulate_loops(loops, SOURCE),
+        "others": [Prose(say("others")), tabulate_loops(others, SOURCE)] if others else None,
+        "differences": Bullets(explain(results)),
+        "text": tabulate(loops, TEXT, grouped=True, source=SOURCE),
+        "failure": describe_failure(results),
+        "table_3": write_table_3(results),
+        "seeds": write_seeds(results),
+        "statuses": count_statuses(results),
+        "gradient": write_gradient(results),
+        "swapped": write_swapped(results),
+        "runs": draw_loops(results),
     }
-    residual = np.abs(series["t_predicted_k"] - series["t_true_k"])
-    moves = np.abs(np.diff(series["power_w"]))
+    controller = loops[0]["controller"]
+    return write_page("closed_loop", parts, first=loops[0], solver=SOLVERS.get(controller, controller))
+
+
+def _beside(record: Record, table: Any) -> Any:
+    """What a table of the paper's has for a run; None where it has nothing."""
+    return table.get((record["label"], record["path"]))
+
+
+def _read(record: Record, name: str) -> Any:
+    return np.array(record["series"][name], dtype=np.float64)[record["settled_from"] :]
+
+
+def _measure_residual(record: Record) -> Cell | str:
+    if "series" not in record:
+        return NOTHING
+    residual = np.abs(_read(record, "t_predicted_k") - _read(record, "t_true_k"))
+    paper = _beside(record, {(BASE, "vertical"): published.MEAN_RESIDUAL})
+    return KELVIN.show(float(np.nanmean(residual)), paper)
+
+
+def _measure_moves(record: Record) -> Cell | str:
+    if "series" not in record:
+        return NOTHING
+    moves = np.abs(np.diff(_read(record, "power_w")))
+    paper = _beside(record, {(BASE, "vertical"): published.LARGEST_MOVE})
+    return Measure(".2f").show(float(moves.max(initial=0.0)), paper)
+
+
+TEXT: Columns = {
+    "controller": "{label}",
+    "path": "{path}",
+    "highest T_max, K": lambda r: FIVE.show(r["t_max_k"], _beside(r, published.HIGHEST)),
+    "deepest below, K": lambda r: FIVE.show(r["deepest_below_k"], _beside(r, published.DEEPEST)),
+    "mean absolute residual, K": _measure_residual,
+    "largest ΔP, W": _measure_moves,
+}
+
+
+def describe_failure(results: Results) -> list[Block]:
+    """Where the baseline is furthest off, and whether the way a path meets its corners matters."""
+    failure, details = find(read_loops(results), BASE, "diagonal"), read_rows(results, "details")
+    blocks: list[Block] = []
+    if failure is not None and (worst := failure["worst_residual"]):
+        blocks.append(Prose(say("failure", ours=worst, paper=published.CORNER_FAILURE)))
+    if details:
+        blocks += [
+            Prose(say("failure.details")),
+            tabulate(details, DETAIL, grouped=True, source=SOURCE),
+        ]
+    return blocks or [NOT_RUN]
+
+
+def _show_worst(words: str) -> Any:
+    return lambda r: words.format(**r["worst_residual"]) if r["worst_residual"] else NOTHING
+
+
+DETAIL: Columns = {
+    "corner": lambda r: f"{r['detail']}: {DETAILS.get(r['detail'], '')}",
+    "model": "{label}",
+    "overshoot, K": "{overshoot_k:.1f}",
+    "ticks over": "{n_over}",
+    "residual RMS, K": lambda r: KELVIN.show(r["residual_rms_k"]),
+    "largest, K": _show_worst("{residual_k:+.1f}"),
+    "where, mm": _show_worst("{x_mm:.2f}, {y_mm:.2f}"),
+    "when, ms": _show_worst("{t_ms:.2f}"),
+}
+
+
+def write_table_3(results: Results) -> list[Block]:
+    """Other horizons, and a model that eats its own predictions."""
+    rows = read_rows(results, "table_3")
+    columns: dict[str, Any] = {"setting": "{label}", "path": "{path}"}
+    for head, (measure, ours, column, scale) in TABLE_3.items():
+
+        def show(
+            r: Record, measure: Any = measure, ours: Any = ours, i: int = column, n: int = scale
+        ) -> Cell:
+            paper = _beside(r, published.TABLE_3)
+            shown: Cell = measure.show(ours(r), None if paper is None else n * paper[i])
+            return shown
+
+        columns[head] = show
     return (
-        Measure(".1f").show(float(np.nanmean(residual)), paper[0]),
-        Measure(".2f").show(float(moves.max(initial=0.0)), paper[1]),
+        [Prose(say("table_3")), tabulate(rows, columns, grouped=True, source=SOURCE)] if rows else [NOT_RUN]
     )
+
+
+def write_seeds(results: Results) -> list[Block]:
+    """The same loops with models from other seeds."""
+    seeds = read_rows(results, "seeds")
+    if not seeds:
+        return [Prose("No further seeds were run.")]
+    schedule = (results.ablations or {}).get("schedule")
+    words = " ({max_epochs} epochs at most, halving after {halve_after} stagnant ones)"
+    told = words.format(**schedule) if schedule else ""
+    return [
+        Prose(f"Models trained by the shorter schedule{told} from other seeds, in the same loops."),
+        tabulate_loops(seeds, SOURCE, folded=f"{len(seeds)} runs with other seeds"),
+    ]
+
+
+def count_statuses(results: Results) -> list[Block]:
+    """Whether every tick of every run was solved."""
+    asked = read_asked(results)
+    others = [r for r in asked if set(r["statuses"]) != {"solved"} or r["ending"] != COMPLETED]
+    ticks = sum(r["ticks"] for r in asked)
+    told = f"{len(asked)} runs, {ticks} ticks; runs with another status than solved: {len(others)}."
+    lines = [f"{r['label']}, {r['path']}: {tell_statuses(r['statuses'])}" for r in others]
+    return [Prose(told), *([Bullets(lines)] if lines else [])]
+
+
+def tell_statuses(statuses: Record) -> str:
+    """Counts of statuses as words."""
+    return ", ".join(f"{count} × {status}" for status, count in statuses.items())
+
+
+def write_gradient(results: Results) -> list[Block]:
+    """Slopes of the surrogate against those of the plant."""
+    found = (results.closed_loop or {}).get("gradient")
+    if not found:
+        return [NOT_RUN]
+    columns: dict[str, Any] = {"model": "{name}", "points": "{points}"}
+    for head, (measure, field, scale) in GRADIENT.items():
+
+        def show(r: Record, measure: Measure = measure, field: str = field, scale: int = scale) -> Cell:
+            return measure.show(scale * r[field], scale * published.GRADIENT[field])
+
+        columns[head] = show
+    rows = [{"name": name, **one} for name, one in found.items()]
+    return [Prose(say("gradient")), tabulate(rows, columns, source=SOURCE)]
+
+
+def write_swapped(results: Results) -> list[Block]:
+    """The runs of Table 2 decided by the compiled solver."""
+    rows = []
+    for ours in read_rows(results, "realtime"):
+        ipopt = find(read_loops(results), ours["label"], ours["path"])
+        if ipopt is not None:
+            one, other = ({**r, "below": 100 * r["below_fraction"]} for r in (ours, ipopt))
+            rows.append({**one, "ipopt": other})
+    if not rows:
+        return [NOT_RUN]
+    told = "The same runs, decided by the compiled real-time solver; in brackets those of IPOPT."
+    return [Prose(told), tabulate(rows, SWAPPED, grouped=True, source=SOURCE)]

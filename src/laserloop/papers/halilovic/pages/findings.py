@@ -4,45 +4,40 @@ from collections.abc import Callable
 
 from laserloop.control.action import Status
 from laserloop.control.ipopt import MOST_ITERATIONS
-from laserloop.papers.halilovic.pages.pick import BASE, read_asked, read_rows
+from laserloop.papers.halilovic.pages.loop_words import read_details
+from laserloop.papers.halilovic.pages.pick import BASE, find_ripple, read_asked
 from laserloop.papers.halilovic.pages.results import Results
 from laserloop.papers.halilovic.pages.verdict import Verdict
 from laserloop.papers.halilovic.report.blocks import Block, Heading, Prose, Table
 from laserloop.papers.halilovic.study.ablation_claims import judge_claims
 from laserloop.papers.halilovic.study.ablation_points import Point
 from laserloop.papers.halilovic.study.claim import Claim, is_near
-from laserloop.papers.halilovic.study.plant_accuracy import PAPER
-from laserloop.papers.halilovic.study.published_loops import TABLE_2
+from laserloop.papers.halilovic.study.published import TABLE_2
 from laserloop.papers.halilovic.study.table_1_claims import judge_table_1
+from laserloop.papers.halilovic.words import say
+
+HEADS = ("the paper says (rule)", "its figures", "ours")
 
 
 def write_findings(results: Results, verdicts: list[Verdict]) -> list[Block]:
     """Every judged sentence once: those that hold, then those that do not, each with its measured cause."""
     sentences: dict[str, Claim] = {}
     for claim in collect_claims(results, verdicts):
-        sentences.setdefault(_plain(claim.sentence), claim)
-    held = [claim for claim in sentences.values() if claim.holds]
-    failed = [claim for claim in sentences.values() if not claim.holds]
+        sentences.setdefault(claim.sentence.split(" (", maxsplit=1)[0].replace(",", ""), claim)
     if not sentences:
         return [Prose("Nothing was judged yet.")]
+    rows = {
+        holds: [(one.sentence, one.paper, one.ours) for one in sentences.values() if one.holds is holds]
+        for holds in (True, False)
+    }
+    failed = [(*row, explain(row[0], results)) for row in rows[False]]
+    why = (*HEADS, "why, as far as it was measured")
     return [
-        Prose(f"{len(held)} of {len(sentences)} sentences of the paper hold on our figures."),
+        Prose(f"{len(rows[True])} of {len(sentences)} sentences of the paper hold on our figures."),
         Heading("What does not, and why", 3),
-        Table(
-            ("the paper says (rule)", "its figures", "ours", "why, as far as it was measured"),
-            [(claim.sentence, claim.paper, claim.ours, explain(claim.sentence, results)) for claim in failed],
-            wordy=True,
-        )
-        if failed
-        else Prose("Nothing: all of it reproduces."),
+        Table(why, failed, wordy=True) if failed else Prose("Nothing: all of it reproduces."),
         Heading("What reproduces", 3),
-        Table(
-            ("the paper says (rule)", "its figures", "ours"),
-            [(claim.sentence, claim.paper, claim.ours) for claim in held],
-            wordy=True,
-        )
-        if held
-        else Prose("Nothing."),
+        Table(HEADS, rows[True], wordy=True) if rows[True] else Prose("Nothing."),
     ]
 
 
@@ -61,99 +56,60 @@ def explain(sentence: str, results: Results) -> str:
     for words, reason in REASONS.items():
         if words in sentence and (told := reason(results)):
             return told
-    return "not explained by anything measured here."
+    return say("why.nothing")
 
 
 def _tell_excitation(results: Results) -> str:
-    rows = {r["excitation"]: r for r in (results.table_1 or {}).get("excitations", [])}
-    if not {"persistent", "hf-random"} <= set(rows):
-        return ""
-    slow, fast = rows["persistent"]["t_max_std_k"], rows["hf-random"]["t_max_std_k"]
-    if slow <= fast:
-        return ""
-    return (
-        f"under persistent excitation our T_max spreads by {slow:.0f} K, under hf-random by {fast:.0f} K, "
-        f"whose quick changes "
-        "the plate averages away: the slower class asks for the wider range."
-    )
+    rows = {r["excitation"]: r["t_max_std_k"] for r in (results.table_1 or {}).get("excitations", [])}
+    slow, fast = rows.get("persistent", 0.0), rows.get("hf-random", 0.0)
+    return say("why.excitation", slow=slow, fast=fast) if slow > fast > 0 else ""
 
 
 def _tell_noise(results: Results) -> str:
     points = {(p["axis"], p["value"]): p["seen"] for p in (results.ablations or {}).get("points", [])}
-    if not {("noise", "0"), ("noise", "10"), ("shared noise", "10")} <= set(points):
+    wanted = (("noise", "0"), ("noise", "10"), ("shared noise", "10"))
+    if not set(wanted) <= set(points):
         return ""
-    still, each, shared = points["noise", "0"], points["noise", "10"], points["shared noise", "10"]
+    still, each, shared = (points[key] for key in wanted)
     enough = "which would explain it" if shared - still < 3.0 else "which does not close the gap"
-    return (
-        f"the paper does not say how its noise is drawn; with one draw for each input our seen error becomes "
-        f"{each:.1f} K, with one for all inputs {shared:.1f} K, {enough}."
-    )
+    return say("why.noise", each=each, shared=shared, enough=enough)
 
 
 def _tell_lstm(results: Results) -> str:
     metrics = (results.trainings or {}).get("corner-lstm", {}).get("metrics")
-    if not metrics or metrics["best_epoch"] < 0.95 * metrics["epochs"]:
-        return ""
-    return (
-        f"its best epoch was {metrics['best_epoch']} of {metrics['epochs']}: the shorter schedule stopped "
-        f"it while it was "
-        "still learning."
-    )
+    learning = metrics and metrics["best_epoch"] >= 0.95 * metrics["epochs"]
+    return say("why.lstm", **metrics) if learning else ""
 
 
 def _tell_grid(results: Results) -> str:
-    if results.plant is None:
-        return ""
-    ripple = max(cell["node_ripple_k"] for cell in results.plant["plants"][PAPER].values())
-    return (
-        f"part of it is the grid: at constant power T_max of this plant ripples by up to {ripple:.0f} K "
-        f"with the beam's place "
-        "between the nodes, and where the authors' paths lie on theirs is not known."
-    )
+    ripple = find_ripple(results)
+    return "" if ripple is None else say("why.grid", ripple=ripple)
 
 
 def _tell_corner(results: Results) -> str:
-    details = [r["overshoot_k"] for r in read_rows(results, "details") if r["label"] == BASE]
+    details = read_details(results)
     if not details or any(value > 0 and is_near(value, TABLE_2[BASE, "diagonal"][0]) for value in details):
         return ""
-    return (
-        f"{len(details)} ways of meeting the corners give an overshoot of {min(details):.1f} to "
-        f"{max(details):.1f} K, so this is not it; hatch, spiral and speed of the authors' training paths "
-        f"are "
-        "not known."
-    )
+    return say("why.corner", count=len(details), low=min(details), high=max(details))
 
 
 def _tell_margin(results: Results) -> str:
     found = (results.calibration or {}).get("paper-corner", {})
     if "largest_under_prediction_k" not in found:
         return ""
-    return (
-        f"δ is a {100 * found['quantile']:g} % quantile, not a bound: the largest under-prediction of a "
-        f"held-out window is "
-        f"{found['largest_under_prediction_k']:.1f} K; the paper's own spiral stays half a kelvin below."
-    )
+    return say("why.margin", quantile=100 * found["quantile"], largest=found["largest_under_prediction_k"])
 
 
 def _tell_plant(results: Results) -> str:
     forward = (results.timing or {}).get("forward")
-    return (
-        f"five steps of our plant take {forward['plant_5_steps_ms']:.1f} ms, the paper's 515 ms."
-        if forward
-        else ""
-    )
+    return say("why.plant", **forward) if forward else ""
 
 
 def _tell_scales(results: Results) -> str:
-    rows = {
-        r["model"]: r["unseen_k"] for r in (results.ablations or {}).get("rows", []) if r["noise_k"] == 0.0
-    }
-    seeds = [rows[name] for name in (f"corner-nh5-seed{n}" for n in range(3)) if name in rows]
-    if len(seeds) < 2:
-        return ""
-    return (
-        f"not explained; {len(seeds)} seeds of the same training differ by {max(seeds) - min(seeds):.1f} K."
-    )
+    rows = (results.ablations or {}).get("rows", [])
+    unseen = {r["model"]: r["unseen_k"] for r in rows if r["noise_k"] == 0.0}
+    seeds = [unseen[name] for n in range(3) if (name := f"corner-nh5-seed{n}") in unseen]
+    return say("why.scales", count=len(seeds), spread=max(seeds) - min(seeds)) if len(seeds) > 1 else ""
 
 
 def _tell_cap(results: Results) -> str:
@@ -172,7 +128,7 @@ def _tell_cap(results: Results) -> str:
     if not places:
         return ""
     when = ", while the plate was heating up and no score counted" if heating else ""
-    return f"IPOPT came to the paper's cap of {MOST_ITERATIONS} iterations: {', '.join(places)}{when}."
+    return say("why.cap", cap=MOST_ITERATIONS, places=", ".join(places), when=when)
 
 
 REASONS: dict[str, Callable[[Results], str]] = {  # words of a sentence → what was measured about it
@@ -187,7 +143,3 @@ REASONS: dict[str, Callable[[Results], str]] = {  # words of a sentence → what
     "thousand times faster": _tell_plant,
     "horizon to the next longer": _tell_scales,
 }
-
-
-def _plain(sentence: str) -> str:
-    return sentence.split(" (", maxsplit=1)[0].replace(",", "")

@@ -1,10 +1,11 @@
 """The ladder to real time: every solver on the same problems."""
 
-from laserloop.papers.halilovic.pages.loop_parts import tell_statuses
+from laserloop.papers.halilovic.pages.closed_loop import tell_statuses
 from laserloop.papers.halilovic.pages.results import Record
 from laserloop.papers.halilovic.report.blocks import Block, Picture, Prose, Table
 from laserloop.papers.halilovic.report.figures import Rung, draw_ladder
-from laserloop.papers.halilovic.study.published_loops import TIMING
+from laserloop.papers.halilovic.study.published import TIMING
+from laserloop.papers.halilovic.words import say
 
 SOURCE = "results/clock/timing.json"
 INTERVAL_US = 125.0
@@ -18,14 +19,12 @@ LADDER = {  # of the bench: rung → words
     "exported_c_alone": "exported C, one problem after another",
     "exported_c_warm": "exported C, ticks of closed loops in their order",
 }
+HEADS = ("solver", "median, µs", "p99, µs", "p99.9, µs", "p99 of quiet ticks, µs", "ratio of medians")
 
 
 def write_ladder(bench: Record) -> list[Block]:
     """Each solver on the same problems, in turn."""
     rungs = list_rungs(bench)
-    caption = (
-        "Time of one answer, the same problems put to every solver in turn, one process, one core; log scale."
-    )
     rows = [
         (
             rung.name,
@@ -35,78 +34,37 @@ def write_ladder(bench: Record) -> list[Block]:
         )
         for name, rung in zip((name for name in LADDER if name in bench), rungs, strict=True)
     ]
+    figure = draw_ladder(rungs, INTERVAL_US, 1e3 * TIMING["solve_mean_ms"])
+    over, quiet = (100 * bench[f"over_tick_fraction{end}"] for end in ("", "_quiet"))
+    ended = [
+        (LADDER.get(name, name), tell_statuses(found)) for name, found in bench.get("statuses", {}).items()
+    ]
+    folded = "how the answers ended"
     return [
-        Picture("ladder", caption, draw_ladder(rungs, INTERVAL_US, 1e3 * TIMING["solve_mean_ms"])),
-        Prose(
-            f"{bench['problems']} problems, half of them from closed loops along three paths (heating up "
-            f"and corners "
-            f"included), half random states around them; {bench['feasible']} have a plan below the ceiling, "
-            f"{bench['slack_free']} also one above the floor."
-        ),
-        Table(
-            ("solver", "median, µs", "p99, µs", "p99.9, µs", "p99 of quiet ticks, µs", "ratio of medians"),
-            rows,
-            source=SOURCE,
-        ),
-        Prose(
-            "Every question is asked from a cold working set, but for the last row. Right after another "
-            "solver's turn the first call is slower than those that follow. Quiet: without the ticks during "
-            "which the operating system took the core away. Answers of the exported C in turn with all "
-            f"others that took longer than {INTERVAL_US:g} µs: {100 * bench['over_tick_fraction']:.2f} %, of "
-            f"the quiet ones {100 * bench['over_tick_fraction_quiet']:.2f} %."
-        ),
+        Picture("ladder", say("ladder.caption"), figure),
+        Prose(say("ladder.problems", **bench)),
+        Table(HEADS, rows, source=SOURCE),
+        Prose(say("ladder.quiet", interval=INTERVAL_US, over=over, quiet=quiet)),
         Prose(_tell_agreement(bench)),
-        Prose(_tell_heat_up(bench["heat_up"])),
-        Table(
-            ("solver", "how its answers ended"),
-            [
-                (LADDER.get(name, name), tell_statuses(found))
-                for name, found in bench.get("statuses", {}).items()
-            ],
-            wordy=True,
-            folded="how the answers ended",
-            source=SOURCE,
-        ),
+        Prose(say("ladder.heat_up", cold=bench["heat_up"])),
+        Table(("solver", "how its answers ended"), ended, wordy=True, folded=folded, source=SOURCE),
     ]
 
 
 def _tell_agreement(bench: Record) -> str:
     """How far the compiled solver's first moves are from those of a tight IPOPT."""
-    first, free, unique, others = (
-        bench[name]
-        for name in (
-            "first_move_difference_w",
-            "first_move_difference_slack_free_w",
-            "first_move_difference_unique_w",
-            "other_first_moves",
-        )
-    )
-    apart = (
-        f"{others['problems']}, of which {others['not_dearer_than_ipopt']} plans cost no more than IPOPT's; "
-        f"the others cost at most {100 * others['largest_extra_cost']:.2g} % more. Of all "
-        f"{others['problems']}, {others['local_minima']} are minima too: kept within "
-        f"{others['beyond_w']:g} W of such a plan, IPOPT finds nothing cheaper by more than 0.01 %."
-        if others["problems"]
-        else "none."
-    )
-    return (
-        f"First move against IPOPT at a tolerance of 1e-10: p99 {first['p99']:.3f} W, largest "
-        f"{first['max']:.2f} W over all feasible problems; p99 {free['p99']:.3f} W where the window can be "
-        f"kept; p99 {unique['p99']:.3f} W on the {unique['problems']} problems on which IPOPT itself, begun "
-        f"with four plans, always gives the same. More than {others['beyond_w']:g} W apart: {apart} Largest "
-        f"excess over the ceiling: {bench['over_ceiling_k']:.4f} K."
-    )
-
-
-def _tell_heat_up(cold: Record) -> str:
-    return (
-        f"On {cold['problems']} problems the plate is too cold for any plan to keep the floor. First moves: "
-        f"p99 {cold['first_move_difference_w']['p99']:.3f} W apart. The cost is worse than the worst of "
-        f"IPOPT's four by more than 1e-6 on {cold['worse_than_ipopt_starts']}, by more than 0.02 K of slack "
-        f"on {cold['worse_by_0.02_k']}, by more than 1 K on {cold['worse_by_1_k']}; it is better than "
-        f"IPOPT's from the same start on {cold['cheaper_than_ipopt']}. Of the {cold['worse_by_0.02_k']}, "
-        f"{cold['worse_by_0.02_k_local_minima']} are minima too: nothing within 0.1 W of them saves 0.02 K. "
-        "An interior-point method comes from inside and ends in other valleys of a network that has many."
+    others = bench["other_first_moves"]
+    apart = "none."
+    if others["problems"]:
+        apart = say("ladder.others", **others, extra=100 * others["largest_extra_cost"])
+    return say(
+        "ladder.agreement",
+        first=bench["first_move_difference_w"],
+        free=bench["first_move_difference_slack_free_w"],
+        unique=bench["first_move_difference_unique_w"],
+        others=others,
+        apart=apart,
+        over=bench["over_ceiling_k"],
     )
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from laserloop.papers.halilovic.pages.results import Record, Results
-from laserloop.papers.halilovic.study.published_loops import TABLE_2
+from laserloop.papers.halilovic.study.plant_accuracy import PAPER
+from laserloop.papers.halilovic.study.published import TABLE_2
 
 LABELS = BASE, CORNER, GUARDED = ("baseline", "corner", "corner + δ")
 NAMES = {BASE: "baseline model", CORNER: "corner model", GUARDED: "corner model with δ"}
@@ -45,3 +46,15 @@ def find_offline(results: Results, path: str, model: str) -> Record | None:
 
 def _list(results: Results, name: str) -> list[Record]:
     return list((results.closed_loop or {}).get(name, []))
+
+
+def count_ticks(count: int) -> str:
+    """A number of ticks in words."""
+    return f"{count} tick{'s' * (count != 1)}"
+
+
+def find_ripple(results: Results) -> float | None:
+    """The most that T_max of the paper's plant ripples at constant power, K."""
+    if results.plant is None:
+        return None
+    return max(float(cell["node_ripple_k"]) for cell in results.plant["plants"][PAPER].values())

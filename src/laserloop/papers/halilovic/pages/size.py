@@ -1,7 +1,7 @@
 """What a page says about the size of the run it comes from."""
 
 from laserloop.papers.halilovic.pages.results import Results
-from laserloop.papers.halilovic.report.blocks import Prose
+from laserloop.papers.halilovic.words import say
 
 WORDS = {  # of settings.json
     "ensemble_runs": "{} episodes an ensemble",
@@ -11,7 +11,6 @@ WORDS = {  # of settings.json
     "ticks": "{} ticks a run",
     "problems": "{} problems for the solvers",
 }
-NOT_RUN = Prose("Not run yet: run `laserloop reproduce --out DIR`.")
 
 
 def write_banner(results: Results) -> str:
@@ -19,5 +18,4 @@ def write_banner(results: Results) -> str:
     if not results.quick:
         return ""
     known = [words.format(results.settings[key]) for key, words in WORDS.items() if key in results.settings]
-    told = f" ({', '.join(known)})" if known else ""
-    return f"QUICK RUN: reduced size{told}; figures are not those of the paper's protocol"
+    return say("banner", told=f" ({', '.join(known)})" if known else "")

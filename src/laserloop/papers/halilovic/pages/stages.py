@@ -5,8 +5,8 @@ from typing import Any
 
 from laserloop.papers.halilovic.pages.counts import write_counts
 from laserloop.papers.halilovic.pages.results import Record, Results
-from laserloop.papers.halilovic.pages.size import NOT_RUN
-from laserloop.papers.halilovic.report.blocks import Block, Heading, Page, Prose, Table
+from laserloop.papers.halilovic.pages.write import NOT_RUN, Parts, write_page
+from laserloop.papers.halilovic.report.blocks import Block, Columns, Page, Prose, Table, tabulate
 
 ORIGINS = (  # what → the page, the file
     ("the plant's verification", "plant", "results/plant.json"),
@@ -19,29 +19,42 @@ ORIGINS = (  # what → the page, the file
     ("the ladder, deadlines, all times", "timing", "results/clock/timing.json"),
     ("stages, machine, versions, commit", "stages", "results/clock/stages.json"),
 )
+ENSEMBLES: Columns = {
+    "ensemble": "{name}",
+    "episodes": "{episodes}",
+    "windows": "{windows}",
+    "seed": lambda one: str(one.get("settings", {}).get("seed", "–")),
+    "data hash": "`{data_hash:.16}`",
+}
+MODELS: Columns = {
+    "model": "{name}",
+    "architecture": lambda one: _describe(one.get("architecture", {})),
+    "seed": lambda one: str(one["training"].get("seed", "–")),
+    "identity": "`{identity:.16}`",
+    "weights, SHA-256": lambda one: f"`{one.get('weights_sha256', '–'):.16}`",
+}
 
 
 def write_stages(results: Results) -> Page:
     """Files, data and models with their hashes, stages with their times, the machine, the project's size."""
-    blocks: list[Block] = [
-        Heading("Which file each number comes from"),
-        Table(
-            ("what", "page", "file"),
-            [(what, f"[{page}]({page}.md)", f"`{file}`") for what, page, file in ORIGINS],
-            wordy=True,
-        ),
-        Heading("Stages"),
-        *_write_stages(results.stages),
-        Heading("Settings"),
-        _tabulate_settings(results.settings),
-        Heading("Ensembles"),
-        *_write_ensembles(results.ensembles),
-        Heading("Models"),
-        *_write_models(results.trainings),
-        Heading("The project itself"),
-        *write_counts(),
-    ]
-    return Page("stages", "Where these numbers come from", blocks)
+    origins = [(what, f"[{page}]({page}.md)", f"`{file}`") for what, page, file in ORIGINS]
+    settings = [(key, _show(value)) for key, value in results.settings.items()]
+    hashes = f"{len(results.trainings or {})} models with their hashes"
+    parts: Parts = {
+        "origins": Table(("what", "page", "file"), origins, wordy=True),
+        "stages": _write_stages(results.stages),
+        "settings": Table(("setting", "value"), settings, wordy=True, folded="all settings"),
+        "ensembles": _tabulate(results.ensembles, ENSEMBLES, source="results/ensembles.json"),
+        "models": _tabulate(results.trainings, MODELS, folded=hashes, source="results/trainings.json"),
+        "counts": write_counts(),
+    }
+    return write_page("stages", parts)
+
+
+def _tabulate(found: Record | None, columns: Columns, **more: str) -> Block:
+    if not found:
+        return NOT_RUN
+    return tabulate([{"name": name, **one} for name, one in found.items()], columns, **more)
 
 
 def _write_stages(found: Record | None) -> list[Block]:
@@ -50,69 +63,15 @@ def _write_stages(found: Record | None) -> list[Block]:
     stages = found.get("stages", [])
     rows = [(one["title"], _show_time(one["seconds"]), str(one["tasks"])) for one in stages]
     rows.append(("**together**", _show_time(sum(one["seconds"] for one in stages)), ""))
-    blocks: list[Block] = [Table(("stage", "wall time", "tasks"), rows)]
-    blocks += [Prose(note) for note in found.get("notes", [])]
+    notes = [Prose(note) for note in found.get("notes", [])]
     facts = [("commit", str(found["commit"]))] if found.get("commit") else []
-    facts += [
-        (key, _show(value)) for part in ("machine", "versions") for key, value in found.get(part, {}).items()
-    ]
-    facts += [
-        (
-            f"session {n}",
-            f"{one.get('began', '?')} to {one.get('ended') or 'not ended'}, {one.get('workers', '?')} "
-            f"workers",
-        )
-        for n, one in enumerate(found.get("sessions", []), start=1)
-    ]
-    if facts:
-        blocks.append(Table(("fact", "value"), facts, wordy=True))
-    return blocks
-
-
-def _tabulate_settings(settings: Record) -> Table:
-    return Table(
-        ("setting", "value"),
-        [(key, _show(value)) for key, value in settings.items()],
-        wordy=True,
-        folded="all settings",
-    )
-
-
-def _write_ensembles(found: Record | None) -> list[Block]:
-    if not found:
-        return [NOT_RUN]
-    rows = [
-        (
-            name,
-            str(one["episodes"]),
-            str(one["windows"]),
-            str(one.get("settings", {}).get("seed", "–")),
-            f"`{str(one['data_hash'])[:16]}`",
-        )
-        for name, one in found.items()
-    ]
-    return [
-        Table(("ensemble", "episodes", "windows", "seed", "data hash"), rows, source="results/ensembles.json")
-    ]
-
-
-def _write_models(found: Record | None) -> list[Block]:
-    if not found:
-        return [NOT_RUN]
-    rows = [
-        (
-            name,
-            _describe(one.get("architecture", {})),
-            str(one["training"].get("seed", "–")),
-            f"`{str(one['identity'])[:16]}`",
-            f"`{str(one.get('weights_sha256', '–'))[:16]}`",
-        )
-        for name, one in found.items()
-    ]
-    heads = ("model", "architecture", "seed", "identity", "weights, SHA-256")
-    return [
-        Table(heads, rows, folded=f"{len(rows)} models with their hashes", source="results/trainings.json")
-    ]
+    for part in ("machine", "versions"):
+        facts += [(key, _show(value)) for key, value in found.get(part, {}).items()]
+    for n, one in enumerate(found.get("sessions", []), start=1):
+        ended, workers = one.get("ended") or "not ended", one.get("workers", "?")
+        facts.append((f"session {n}", f"{one.get('began', '?')} to {ended}, {workers} workers"))
+    told = [Table(("fact", "value"), facts, wordy=True)] if facts else []
+    return [Table(("stage", "wall time", "tasks"), rows), *notes, *told]
 
 
 def _describe(architecture: Record) -> str:

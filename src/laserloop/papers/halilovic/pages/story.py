@@ -2,13 +2,14 @@
 
 import json
 
-from laserloop.papers.halilovic.pages.claims_loop import judge_finding
+from laserloop.papers.halilovic.pages.claims import MODELS, judge_finding
 from laserloop.papers.halilovic.pages.ladder import INTERVAL_US, list_rungs
 from laserloop.papers.halilovic.pages.pick import (
     BASE,
     CORNER,
     GUARDED,
     LABELS,
+    count_ticks,
     find,
     find_offline,
     read_loops,
@@ -20,7 +21,8 @@ from laserloop.papers.halilovic.pages.results import Record, Results
 from laserloop.papers.halilovic.pages.verdict import Verdict
 from laserloop.papers.halilovic.report.blocks import Picture
 from laserloop.papers.halilovic.report.story import draw_story
-from laserloop.papers.halilovic.study.published_loops import TABLE_2
+from laserloop.papers.halilovic.study.published import TABLE_2
+from laserloop.papers.halilovic.words import say
 
 TITLES = {BASE: "Baseline model", CORNER: "Corner data", GUARDED: "Corner data + δ"}
 
@@ -28,12 +30,11 @@ TITLES = {BASE: "Baseline model", CORNER: "Corner data", GUARDED: "Corner data +
 def write_headline(verdicts: list[Verdict]) -> str:
     """How many of the paper's claims came out how."""
     words = [verdict.word for verdict in verdicts]
-    counts = {word: words.count(word) for word in ("confirmed", "partly", "not", "not judged")}
+    confirmed, unjudged = words.count("confirmed"), words.count("not judged")
     told = [
-        f"{counts['confirmed']} {'is' if counts['confirmed'] == 1 else 'are'} confirmed",
-        f"{counts['partly']} partly",
-        f"{counts['not']} not",
-        *([f"{counts['not judged']} not judged yet"] if counts["not judged"] else []),
+        f"{confirmed} {'is' if confirmed == 1 else 'are'} confirmed",
+        *(f"{words.count(word)} {word}" for word in ("partly", "not")),
+        *([f"{unjudged} not judged yet"] if unjudged else []),
     ]
     return f"Of the paper's {len(verdicts)} claims, {_join(told)}"
 
@@ -47,14 +48,11 @@ def write_story(results: Results) -> list[str]:
 def draw_picture(results: Results) -> Picture | None:
     """The unseen diagonal under the three controllers of the paper; None if a run is not there."""
     loops = read_loops(results)
-    records = [
-        record for label in LABELS if (record := find(loops, label, "diagonal")) and "series" in record
-    ]
+    found = [find(loops, label, "diagonal") for label in LABELS]
+    records = [record for record in found if record and "series" in record]
     if len(records) < len(LABELS):
         return None
-    figure = draw_story(records, [TITLES[label] for label in LABELS])
-    caption = "The unseen diagonal: peak temperature against the window, where it was exceeded, and power."
-    return Picture("story", caption, figure)
+    return Picture("story", say("story.caption"), draw_story(records, [TITLES[label] for label in LABELS]))
 
 
 def _tell_work(results: Results) -> str:
@@ -64,20 +62,13 @@ def _tell_work(results: Results) -> str:
     records += [record for name in names for record in read_rows(results, name)]
     loops = (results.timing or {}).get("loops", [])
     runs = len({_identify(record) for record in records}) + sum(row["table"] == "plain" for row in loops)
-    parts = [
-        f"{count} {words}"
-        for count, words in (
-            (episodes, "simulated episodes"),
-            (len(results.trainings or {}), "trained networks"),
-            (runs, "closed loops"),
-        )
-        if count
-    ]
-    return (
-        f"From nothing but the package, one command made {_join(parts)}, and judged the paper by them."
-        if parts
-        else ""
-    )
+    counts = {
+        "simulated episodes": episodes,
+        "trained networks": len(results.trainings or {}),
+        "closed loops": runs,
+    }
+    parts = [f"{count} {words}" for words, count in counts.items() if count]
+    return say("story.work", parts=_join(parts)) if parts else ""
 
 
 def _tell_failure(results: Results) -> str:
@@ -86,49 +77,30 @@ def _tell_failure(results: Results) -> str:
         return ""
     paper, top = TABLE_2[BASE, "diagonal"], run["window_k"][1]
     if not run["n_over"]:
-        return (
-            f"On a path no model was trained on, the baseline model keeps T_max below {top:g} K, where the "
-            f"paper's "
-            f"exceeds it by {paper[0]:.0f} K."
-        )
-    return (
-        f"On a path no model was trained on, the baseline model lets T_max exceed {top:g} K in "
-        f"{_ticks(run['n_over'])}, by up "
-        f"to {run['overshoot_k']:.1f} K (the paper: {paper[1]} ticks, {paper[0]:.1f} K)."
-    )
+        return say("story.kept", top=top, paper=paper)
+    return say("story.failed", top=top, paper=paper, run=run, ticks=count_ticks(run["n_over"]))
 
 
 def _tell_cure(results: Results) -> str:
     loops = read_loops(results)
     base, corner, guarded = (find(loops, label, "diagonal") for label in LABELS)
-    rows = [find_offline(results, "diagonal", f"paper-{kind}") for kind in ("base", "corner")]
+    rows = [find_offline(results, "diagonal", model) for model in MODELS]
     offline = [row["rmse_mean_k"] for row in rows if row is not None]
     if base is None or corner is None or guarded is None or len(offline) < 2:
         return ""
     broken = [r for r in loops if r["label"] == GUARDED and r["n_over"]]
-    rest = (
-        f"{_ticks(sum(r['n_over'] for r in broken))} on all three paths together, by up to "
-        f"{max(r['overshoot_k'] for r in broken):.1f} K"
-        if broken
-        else "none on any of the three paths"
-    )
+    rest = "none on any of the three paths"
+    if broken:
+        ticks = count_ticks(sum(r["n_over"] for r in broken))
+        rest = say("story.rest", ticks=ticks, most=max(r["overshoot_k"] for r in broken))
     holds = all(check.holds for check in judge_finding(results)[1])
     lesson = ": accuracy offline does not tell which model is safe" if holds else ""
-    return (
-        f"Corner data take the error offline from {offline[0]:.1f} to {offline[1]:.1f} K, and the ticks "
-        f"above the "
-        f"bound from {base['n_over']} to {corner['n_over']}{lesson}; a margin of {guarded['delta_k']:g} K "
-        f"leaves "
-        f"{rest} (the paper: none)."
-    )
+    told = {"offline": offline, "lesson": lesson, "rest": rest}
+    return say("story.cure", base=base, corner=corner, guarded=guarded, **told)
 
 
 def _tell_plant(results: Results) -> str:
-    return (
-        ""
-        if results.plant is None
-        else f"But on that grid a kelvin is not a kelvin: {tell_grid(results.plant)}"
-    )
+    return "" if results.plant is None else say("story.grid", told=tell_grid(results.plant))
 
 
 def _tell_time(results: Results) -> str:
@@ -138,21 +110,15 @@ def _tell_time(results: Results) -> str:
         return ""
     slow, fast = rungs
     inside = "inside" if fast.p99 <= INTERVAL_US else "not yet always inside"
-    return (
-        f"The same decision that takes IPOPT {slow.median / 1e3:.0f} ms takes the exported controller "
-        f"{fast.median:.0f} µs "
-        f"({slow.median / fast.median:.0f} times less; p99 {fast.p99:.0f} µs), {inside} its tick of "
-        f"{INTERVAL_US:g} µs."
+    ratio = slow.median / fast.median
+    return say(
+        "story.time", slow=slow.median / 1e3, fast=fast, ratio=ratio, inside=inside, interval=INTERVAL_US
     )
 
 
 def _identify(record: Record) -> str:
     """The same run may stand in two tables."""
     return json.dumps({key: value for key, value in record.items() if key not in ("label", "series")})
-
-
-def _ticks(count: int) -> str:
-    return f"{count} tick{'s' * (count != 1)}"
 
 
 def _join(words: list[str]) -> str:

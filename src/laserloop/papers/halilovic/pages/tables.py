@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from laserloop.papers.halilovic.pages.results import Record
 from laserloop.papers.halilovic.report.blocks import Cell, Measure, Table
 from laserloop.papers.halilovic.study.claim import Claim
-from laserloop.papers.halilovic.study.published_loops import BELOW, TABLE_2
+from laserloop.papers.halilovic.study.published import BELOW, TABLE_2
 
 # field → how it is written; absolute steps where a ratio says nothing (many figures are zero, or near 14 W)
 LOOP_COLUMNS: Mapping[str, tuple[str, Measure]] = {
@@ -18,7 +18,7 @@ LOOP_COLUMNS: Mapping[str, tuple[str, Measure]] = {
     "power_mean_w": ("mean P, W", Measure(".2f", 0.25)),
     "power_step_mean_w": ("mean ΔP, W", Measure(".2f")),
 }
-BELOW_WINDOW = ("below, %", Measure(".1f", 5.0))
+BELOW_WINDOW = Measure(".1f", 5.0)
 
 
 def tabulate_loops(records: Sequence[Record], source: str, *, folded: str = "") -> Table:
@@ -26,17 +26,12 @@ def tabulate_loops(records: Sequence[Record], source: str, *, folded: str = "") 
     rows: list[list[Cell | str]] = []
     for record in records:
         key = (record["label"], record["path"])
-        paper = TABLE_2.get(key)
-        cells = [
-            measure.show(record[field], None if paper is None else paper[i])
-            for i, (field, (_, measure)) in enumerate(LOOP_COLUMNS.items())
-        ]
-        below = BELOW.get(key)
-        cells.append(
-            BELOW_WINDOW[1].show(100 * record["below_fraction"], None if below is None else 100 * below)
-        )
-        rows.append([record["label"], record["path"], *cells])
-    heads = ("controller", "path", *(head for head, _ in LOOP_COLUMNS.values()), BELOW_WINDOW[0])
+        paper, below = TABLE_2.get(key, (None,) * len(LOOP_COLUMNS)), BELOW.get(key)
+        columns = zip(LOOP_COLUMNS.items(), paper, strict=True)
+        cells = [measure.show(record[field], theirs) for (field, (_, measure)), theirs in columns]
+        share = BELOW_WINDOW.show(100 * record["below_fraction"], None if below is None else 100 * below)
+        rows.append([*key, *cells, share])
+    heads = ("controller", "path", *(head for head, _ in LOOP_COLUMNS.values()), "below, %")
     return Table(heads, rows, grouped=True, folded=folded, source=source)
 
 

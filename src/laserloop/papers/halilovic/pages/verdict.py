@@ -6,13 +6,7 @@ from typing import TypeVar
 
 from laserloop.papers.halilovic.study.claim import Claim
 
-RULES = (
-    "A claim is **confirmed** if every check of it holds, **partly** confirmed if some do, and **not** if "
-    "none does; "
-    "each check carries its own rule in brackets. A claim whose stage was not run is not judged."
-)
 SIGNS = {"confirmed": "●", "partly": "◐", "not": "○", "not judged": "–"}
-
 
 T = TypeVar("T")
 

@@ -1,8 +1,8 @@
 """What a page about the paper is made of: prose, tables with the paper's figures beside ours, pictures."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,6 +107,21 @@ class Table:
                 found.append((name, []))
             found[-1][1].append(rest)
         return found
+
+
+Columns = Mapping[str, str | Callable[[Any], Cell | str]]
+
+
+def tabulate(records: Iterable[Mapping[str, Any]], columns: Columns, **more: Any) -> Table:
+    """A row for each record; a column is a head, and words with places for values or a function.
+
+    Of two columns with the same head the second one's ends in a space.
+    """
+    rows = [
+        [make.format(**record) if isinstance(make, str) else make(record) for make in columns.values()]
+        for record in records
+    ]
+    return Table([head.strip() for head in columns], rows, **more)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from laserloop.papers.halilovic.words import read_entries
+
 FACTOR = 1.5  # a difference that matters
 STEADY = 1.25  # "no improvement", "nearly unaffected", "flat", "matches": within this factor
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One sentence with its rule, the paper's figures, ours, and whether ours obey the rule."""
 
@@ -15,6 +17,14 @@ class Claim:
     paper: str
     ours: str
     holds: bool
+
+
+def judge(key: str, holds: bool, /, **figures: object) -> Claim:
+    """The claim of claims.md called `key`, with its figures."""
+    sentence, paper, ours = (
+        line.format(**figures, factor=FACTOR, steady=STEADY) for line in read_entries("claims")[key]
+    )
+    return Claim(sentence, paper, ours, holds)
 
 
 def format_claims(claims: Iterable[Claim]) -> str:

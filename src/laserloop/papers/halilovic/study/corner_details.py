@@ -46,15 +46,6 @@ def name_detail(detail: str, name: str, ticks: int) -> dict[str, Any]:
     return {"study": "corner details", "detail": detail, "model": model, "ticks": ticks}
 
 
-def run_details(models: dict[str, str], root: Path, *, ticks: int = TICKS) -> list[dict[str, Any]]:
-    """One row per model and detail."""
-    return [
-        {"label": label, "detail": detail, **run_detail(detail, name, root, ticks=ticks)}
-        for detail in DETAILS
-        for label, name in models.items()
-    ]
-
-
 def _run(detail: str, name: str, ticks: int) -> dict[str, Any]:
     case = LoopCase(path="diagonal", controller="ipopt", model=name, ticks=ticks)
     return record_case(case, Hooks(path=make_detail(detail, ticks)))

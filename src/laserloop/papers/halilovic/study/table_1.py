@@ -12,7 +12,6 @@ from laserloop.data.windows import cut_episode
 from laserloop.evaluation.offline import REALISATIONS, evaluate
 from laserloop.evaluation.trajectories import TICKS, Trajectories
 from laserloop.loop.cache import solve_case
-from laserloop.papers.halilovic.study.published import TABLE_1
 from laserloop.predict.networks.model import Model
 
 PATHS = ("vertical", "spiral", "diagonal")
@@ -63,23 +62,3 @@ def measure_excitations(
 def figures_of(row: Mapping[str, Any]) -> list[float]:
     """The five columns of the table."""
     return [*(row["rmse_k"][str(kind)] for kind in Excitation), row["rmse_mean_k"], row["max_error_k"]]
-
-
-def format_table_1(rows: list[dict[str, Any]], names: Mapping[str, str]) -> str:
-    """Markdown: ours (the paper's); `names` says which of the paper's rows a model stands beside."""
-    text = [
-        "| path | model | " + " | ".join(COLUMNS) + " | step 1 → last |",
-        "|---|---|" + "---|" * (len(COLUMNS) + 1),
-    ]
-    for row in rows:
-        published = TABLE_1.get((row["path"], names.get(row["model"], "")))
-        cells = []
-        for i, ours in enumerate(figures_of(row)):
-            cells.append(f"{ours:.1f}" + (f" ({published[i]:.1f})" if published else ""))
-        steps = row["rmse_per_step_k"]
-        text.append(
-            f"| {row['path']} ({SEEN[row['path']]}) | {row['model']} | "
-            + " | ".join(cells)
-            + f" | {steps[0]:.1f} → {steps[-1]:.1f} |"
-        )
-    return "\n".join(text) + "\n"

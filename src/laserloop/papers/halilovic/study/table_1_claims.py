@@ -1,10 +1,10 @@
 """What Table 1 of the paper shows, judged on our rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from laserloop.papers.halilovic.study.claim import FACTOR, STEADY, Claim, is_flat, is_near
+from laserloop.papers.halilovic.study.claim import FACTOR, Claim, is_flat, is_near, judge
 from laserloop.papers.halilovic.study.published import TABLE_1
 from laserloop.papers.halilovic.study.table_1 import COLUMNS, figures_of
 
@@ -23,45 +23,22 @@ def judge_table_1(rows: Sequence[Mapping[str, Any]]) -> list[Claim]:
         return []
     seen = list(product(SEEN, MODELS))
     diagonal = [("diagonal", model) for model in MODELS]
+    near = {key: is_near(ours[key][MEAN], TABLE_1[key][MEAN]) for key in TABLE_1}
+    told = {"paper": _means(TABLE_1, seen), "ours": _means(ours, seen)}
+    worse = all(ours[path, CORNER][MEAN] > ours[path, BASE][MEAN] for path in SEEN)
+    slopes = [f"{path} {model} ×{step[-1] / step[0]:.2f}" for (path, model), step in steps.items()]
     return [
-        Claim(
-            sentence=f"means of seen paths (ours within {FACTOR:g} times the paper's)",
-            paper=_means(TABLE_1, seen),
-            ours=_means(ours, seen),
-            holds=all(is_near(ours[key][MEAN], TABLE_1[key][MEAN]) for key in seen),
-        ),
-        Claim(
-            sentence=f"means of the unseen diagonal, near 13 K (ours within {FACTOR:g} times the paper's)",
+        judge("table_1.seen", all(near[key] for key in seen), **told),
+        judge(
+            "table_1.diagonal",
+            all(near[key] for key in diagonal),
             paper=_means(TABLE_1, diagonal),
             ours=_means(ours, diagonal),
-            holds=all(is_near(ours[key][MEAN], TABLE_1[key][MEAN]) for key in diagonal),
         ),
-        Claim(
-            sentence="the corner model is worse on every seen path",
-            paper=_means(TABLE_1, seen),
-            ours=_means(ours, seen),
-            holds=all(ours[path, CORNER][MEAN] > ours[path, BASE][MEAN] for path in SEEN),
-        ),
-        Claim(
-            sentence="bang-bang is the hardest excitation, in every seen row",
-            paper=_count(TABLE_1, seen, lambda row: row[2] > max(row[:2])),
-            ours=_count(ours, seen, lambda row: row[2] > max(row[:2])),
-            holds=all(ours[key][2] > max(ours[key][:2]) for key in seen),
-        ),
-        Claim(
-            sentence="persistent is easier than hf-random, in every seen row",
-            paper=_count(TABLE_1, seen, lambda row: row[0] < row[1]),
-            ours=_count(ours, seen, lambda row: row[0] < row[1]),
-            holds=all(ours[key][0] < ours[key][1] for key in seen),
-        ),
-        Claim(
-            sentence=f"the error is flat (last step within {STEADY:g} times the first, in every row)",
-            paper="essentially flat, 2.7 → 3.0 in one",
-            ours=", ".join(
-                f"{path} {model} ×{step[-1] / step[0]:.2f}" for (path, model), step in steps.items()
-            ),
-            holds=all(is_flat(step) for step in steps.values()),
-        ),
+        judge("table_1.worse", worse, **told),
+        _count("table_1.hardest", ours, seen, lambda row: row[2] > max(row[:2])),
+        _count("table_1.easier", ours, seen, lambda row: row[0] < row[1]),
+        judge("table_1.flat", all(is_flat(step) for step in steps.values()), ours=", ".join(slopes)),
     ]
 
 
@@ -87,5 +64,10 @@ def _means(table: Table, keys: Sequence[tuple[str, str]]) -> str:
     return ", ".join(f"{path} {model} {table[path, model][MEAN]:.1f}" for path, model in keys)
 
 
-def _count(table: Table, keys: Sequence[tuple[str, str]], obeys: Any) -> str:
-    return f"{sum(bool(obeys(table[key])) for key in keys)} of {len(keys)} rows"
+def _count(
+    key: str, ours: Table, keys: Sequence[tuple[str, str]], obeys: Callable[[Sequence[float]], bool]
+) -> Claim:
+    """Is a rule obeyed in every row, and in how many of the paper's?"""
+    counts = [sum(obeys(table[one]) for one in keys) for table in (TABLE_1, ours)]
+    paper, found = (f"{count} of {len(keys)} rows" for count in counts)
+    return judge(key, counts[1] == len(keys), paper=paper, ours=found)

@@ -1,0 +1,104 @@
+"""A C compiler of this machine, and libraries built with it once.
+
+A library is written beside its final place and moved there, so that a build that was killed, or one at the
+same time in another process, leaves nothing broken.
+"""
+
+import ctypes
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+# FMA and √ without errno change no meaning of NaN; sums keep their order
+FLAGS = (
+    *("-std=c99", "-O3", "-march=native", "-funroll-loops"),
+    *("-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"),
+)
+SECONDS = 300  # that a build may take
+
+
+class NoCompiler(Exception):
+    """Nothing can be built here; says why."""
+
+
+@cache
+def find_compiler() -> str:
+    """$CC, cc, gcc or clang, whichever is there first."""
+    for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
+        found = shutil.which(name) if name else None
+        if found:
+            return found
+    raise NoCompiler("no C compiler was found: neither $CC nor cc, gcc or clang")
+
+
+def find_cache() -> Path:
+    """Where libraries are kept: $XDG_CACHE_HOME or ~/.cache."""
+    root = os.environ.get("XDG_CACHE_HOME")
+    return (Path(root) if root else Path.home() / ".cache") / "laserloop" / "native"
+
+
+def load_library(sources: Mapping[str, str], unit: str, *, defines: tuple[str, ...] = ()) -> ctypes.CDLL:
+    """The library of `unit`, one of the source files, compiled if it is not in the cache or does not load."""
+    compiler = find_compiler()
+    flags = (*FLAGS, "-fPIC", "-shared", *defines)
+    texts = [part for name in sorted(sources) for part in (name, sources[name])]
+    key = "\0".join((unit, *texts, *flags, _identify(compiler), _describe_cpu()))
+    target = find_cache() / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.so"
+    try:
+        if not target.exists():
+            _build(compiler, flags, sources, unit, target)
+        try:
+            return ctypes.CDLL(str(target))
+        except OSError:  # cut short by a full disk, or of another machine
+            _build(compiler, flags, sources, unit, target)
+            return ctypes.CDLL(str(target))
+    except OSError as error:
+        raise NoCompiler(f"no library could be kept in and loaded from {target.parent}: {error}") from error
+
+
+def _build(
+    compiler: str, flags: tuple[str, ...], sources: Mapping[str, str], unit: str, target: Path
+) -> None:
+    """Compile in a folder beside the target and move the library there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=target.parent) as folder:
+        for name, text in sources.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        built = Path(folder) / "library.so"
+        command = [compiler, *flags, "-o", str(built), str(Path(folder) / unit), "-lm"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        except subprocess.TimeoutExpired as error:
+            raise NoCompiler(f"{compiler} took more than {SECONDS} s") from error
+        if done.returncode:
+            raise NoCompiler(f"{compiler} failed: {done.stderr.strip()[:500]}")
+        built.replace(target)
+
+
+@cache
+def _identify(compiler: str) -> str:
+    """What the compiler says it is."""
+    try:
+        done = subprocess.run(
+            [compiler, "--version"], capture_output=True, text=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoCompiler(f"{compiler} does not run: {error}") from error
+    return done.stdout
+
+
+@cache
+def _describe_cpu() -> str:
+    """What -march=native depends on: a cache may be shared by unlike machines."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    told = [line for line in lines if line.startswith(("model name", "flags", "Features", "CPU part"))]
+    return "\n".join((platform.machine(), platform.processor(), *sorted(set(told))))

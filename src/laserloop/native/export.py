@@ -1,0 +1,67 @@
+"""The exported folder: the C of this room as it is, what a model adds to it, and a page for integrators."""
+
+from pathlib import Path
+
+from laserloop.bad_input import BadInput
+from laserloop.control.problem import MpcProblem
+from laserloop.native.network import MATRICES, PackedNetwork, pack_network
+from laserloop.native.render import (
+    CONFIG,
+    MODEL,
+    UNIT,
+    describe,
+    fill,
+    find_dtype,
+    read_source,
+    render_config,
+    render_model,
+)
+from laserloop.native.vectors import draw_vectors, write_vectors
+from laserloop.predict.networks.model import Model
+
+COPIED = (*UNIT, "controller.c", "laserloop.h", "runner.c", "CMakeLists.txt")
+VECTORS, PAGE = "vectors.txt", "README.md"
+
+
+def export_c(
+    model: Model, problem: MpcProblem, out: Path, *, dtype: str = "float32", name: str = "unnamed"
+) -> list[Path]:
+    """Write a folder that compiles anywhere with a C99 compiler; returns the files.
+
+    An earlier export is replaced; files that are not from one are not.
+    """
+    if not (out / MODEL).exists():
+        for file in (*COPIED, CONFIG, VECTORS, PAGE):
+            if (out / file).exists():
+                raise BadInput(
+                    f"an export must not replace other files, but {str(out / file)!r} is there: "
+                    "choose another --out"
+                )
+    net = pack_network(model, problem, find_dtype(dtype))
+    texts = {
+        MODEL: render_model(net, problem),
+        CONFIG: render_config(net, problem, model, name),
+        **{file: read_source(file) for file in COPIED},
+        PAGE: _write_page(net, problem, model, dtype=dtype, name=name),
+        VECTORS: write_vectors(draw_vectors(model, problem, dtype=dtype)),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    for file, text in texts.items():
+        (out / file).write_text(text, encoding="utf-8")
+    return [out / file for file in texts]
+
+
+def _write_page(net: PackedNetwork, problem: MpcProblem, model: Model, *, dtype: str, name: str) -> str:
+    """The page for integrators."""
+    weights = sum(getattr(net, matrix).nbytes for matrix in MATRICES)
+    values = {
+        "ORIGIN": "\n".join(f"- {line}." for line in describe(problem, model, name)),
+        "N": str(net.horizon),
+        "LOW": f"{problem.power[0]:g}",
+        "HIGH": f"{problem.power[1]:g}",
+        "WINDOW_LOW": f"{problem.window[0]:g}",
+        "WINDOW_HIGH": f"{problem.window[1]:g}",
+        "DTYPE": dtype,
+        "KILOBYTES": f"{weights / 1024:.0f}",
+    }
+    return fill(read_source("README.md.in"), values)
