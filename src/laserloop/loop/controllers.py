@@ -17,8 +17,8 @@ from laserloop.control.pi import PiController
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Solver
 from laserloop.control.sqp import MOST_QPS, SqpSolver
-from laserloop.control.twin import make_twin
 from laserloop.loop.own_file import load_controller, load_predictor, names_own
+from laserloop.native.twin import make_twin
 from laserloop.plant import Plant
 from laserloop.predict.networks import Model, MsDeepONet, NetworkPredictor
 from laserloop.predict.rehearsal import AGREED, RehearsalPredictor, Rehearse

@@ -1,9 +1,7 @@
 """What a reader of a run should know; sentences without their full stop."""
 
 from laserloop.control.action import Controller
-from laserloop.control.mpc import MpcController
 from laserloop.loop.run import Run
-from laserloop.native import RealtimeSolver
 from laserloop.paths import ScanPath
 from laserloop.plant import Plant
 from laserloop.predict.networks import Model
@@ -40,8 +38,7 @@ def tell_reach(process: Process, path: ScanPath) -> Notes:
 
 def tell_solver(controller: Controller) -> Notes:
     """A note if the solver is not the one that was meant."""
-    solver = controller.solver if isinstance(controller, MpcController) else None
-    return solver.notes if isinstance(solver, RealtimeSolver) else ()
+    return tuple(getattr(controller, "notes", ()))
 
 
 def tell_range(plant: Plant, run: Run) -> Notes:

@@ -8,7 +8,7 @@ from laserloop.paths.path import ScanPath
 from laserloop.plant import Plant, graded_settings
 from laserloop.plant.exact import moving_gaussian, quasi_steady_gaussian
 from laserloop.predict.twin.heat import Body
-from laserloop.predict.twin.history import History
+from laserloop.predict.twin.history import SHARES, History
 from laserloop.predict.twin.moments import Moments
 from laserloop.predict.twin.pulse import make_rule
 from laserloop.process import Material, Process
@@ -27,7 +27,7 @@ def heat(
     body = Body(sigma=SIGMA, alpha=ALPHA, plate=plate)
     hop = float(np.hypot(*np.diff(ends, axis=0).T).max())
     rule = make_rule(tick, hop, SIGMA, ALPHA)
-    history = History(body, tick, 0.02 * K, rule.lags + 1)
+    history = History(body, tick, 0.02 * K / SHARES, rule.lags + 1)
     for k in range(len(ends) - 1):
         history.add(k + 1, watts * tick, ends[k : k + 2])
     count = len(ends) - 1

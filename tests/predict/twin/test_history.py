@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from laserloop.paths import find_path
 from laserloop.predict.twin.heat import Body
-from laserloop.predict.twin.history import CAPACITY, History, merge_rows
+from laserloop.predict.twin.history import CAPACITY, SHARES, History, merge_rows
 
 TICK, ALPHA, SIGMA, K = 1.25e-4, 3.7e-6, 1e-4, 16.0
 PLATE = (15e-3, 10e-3, 2e-3)
@@ -34,7 +34,7 @@ def exact(body: Body, ends: FloatArray, points: FloatArray) -> FloatArray:
 def test_merging_costs_no_more_kelvin_than_its_budget(budget: float, name: str) -> None:
     body = Body(sigma=SIGMA, alpha=ALPHA, plate=PLATE)
     ends = find_path(name, ticks=3000).positions
-    history = History(body, TICK, budget * K, 10)
+    history = History(body, TICK, budget * K / SHARES, 10)
     fill(history, ends)
     around = ends[-1] + SIGMA * np.stack(np.meshgrid(*2 * [np.linspace(-4, 4, 9)]), axis=-1).reshape(-1, 2)
     merged = history.gaussians(np.array([len(ends) - 1]), 8).at(around)
@@ -46,7 +46,7 @@ def test_a_larger_budget_needs_fewer_gaussians() -> None:
     body, ends = Body(sigma=SIGMA, alpha=ALPHA, plate=PLATE), find_path("raster:3", ticks=1500).positions
     counts = []
     for budget in (0.02, 0.2, 2.0):
-        history = History(body, TICK, budget * K, 10)
+        history = History(body, TICK, budget * K / SHARES, 10)
         fill(history, ends)
         counts.append(len(history))
     assert counts[0] > counts[1] > counts[2]
@@ -76,7 +76,7 @@ def test_a_merged_gaussian_keeps_energy_centre_and_scatter() -> None:
 
 def test_heat_below_a_cold_bottom_is_forgotten() -> None:
     body = Body(sigma=SIGMA, alpha=ALPHA, plate=(1.0, 1.0, 2e-4))
-    history = History(body, TICK, 0.1 * K, 10)
+    history = History(body, TICK, 0.1 * K / SHARES, 10)
     fill(history, np.zeros((50, 2)))
     for k in range(50, 4000):
         history.add(k + 1, 0.0, np.zeros((2, 2)))

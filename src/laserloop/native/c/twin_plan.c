@@ -1,7 +1,6 @@
 /* The plan of a tick by the twin: sequential QPs around the peaks; two are usual, because the forecast is nearly affine. */
 
 #define TWIN_QPS 4     /* most QPs a tick */
-#define FAR_OFF 0.2    /* beam widths: a peak further from the centre of its quadratics is looked at again */
 
 /* How the laser follows its commands over the horizon. */
 static void foresee_laser(const twin *w, const process *p, prospect *f)
@@ -46,6 +45,18 @@ static double depart(const tick *k, const double *T, const double *line)
     return most;
 }
 
+/* Remember where the peak is, seen from the beam: the next search begins there. */
+static void note_peak(twin *w, const process *p, const prospect *f, const double *peak)
+{
+    const double dx = f->way[1][0] - f->way[0][0], dy = f->way[1][1] - f->way[0][1], length = sqrt(dx * dx + dy * dy);
+    const double ex = length > 0.0 ? dx / length : 1.0, ey = length > 0.0 ? dy / length : 0.0;
+    const double ox = peak[0] - f->way[1][0] / p->sigma, oy = peak[1] - f->way[1][1] / p->sigma;
+    w->peak[0] = peak[0];
+    w->peak[1] = peak[1];
+    w->offset[0] = clamp(ox * ex + oy * ey, -1.5, 0.5);
+    w->offset[1] = clamp(oy * ex - ox * ey, -0.7, 0.7);
+}
+
 /* Leaves the plan in units of P_max in s->plan and its prediction in s->T. */
 static int plan_twin(twin *w, const process *p, const problem *b, const question *asked, prospect *f, workspace *s,
                      int *count)
@@ -53,7 +64,7 @@ static int plan_twin(twin *w, const process *p, const problem *b, const question
     const double least = b->least / b->full;
     double watts[N], line[N], peak[2], over;
     tick k;
-    int status = STOPPED, looks = 1;
+    int status = STOPPED;
     open_tick(b, asked, &k);
     for (int i = 0; i < N; ++i)
         s->plan[i] = k.free[i] ? clamp(asked->start[i] / b->full, least, 1.0) : 0.0;
@@ -86,11 +97,9 @@ static int plan_twin(twin *w, const process *p, const problem *b, const question
             break;
         }
     }
-    (void)looks;
     if (!is_finite(N, s->T))
         return NO_PREDICTION;
-    w->peak[0] = peak[0];
-    w->peak[1] = peak[1];
+    note_peak(w, p, f, peak);
     weigh(b, &k, s->plan, s->T, &over);
     if (k.n == 0)
         return SOLVED;

@@ -67,6 +67,7 @@ typedef struct {
     double gain, variance, outlier;
     int has_outlier, refused;
     double offset[2]; /* of the peak from the beam, along the heading and to its left, in beam widths */
+    double peak[2];   /* where the plan's first tick has it, in beam widths */
     /* worked out from the process */
     double grow, strength, depth; /* per tick; e per joule; alpha tick / h2 */
     double rule_height[RULE];     /* of a point per watt */

@@ -22,11 +22,11 @@ E, T, X, Y, XX, XY, YY = range(7)  # columns: energy, J; mean time, ticks; centr
 class History:
     """Heat of all ticks so far, oldest first; those of the last `single` ticks stay apart."""
 
-    def __init__(self, body: Body, tick: float, tolerance: float, single: int) -> None:
-        """`tolerance`: W/m of u, the error budget of all merging."""
+    def __init__(self, body: Body, tick: float, worth: float, single: int) -> None:
+        """`worth`: W/m of u, that a merge may cost; a budget over `SHARES`."""
         self._body = body
         self._tick = tick
-        self._worth = tolerance / SHARES
+        self._worth = worth
         self._single = single
         self.reset()
 

@@ -10,7 +10,7 @@ from laserloop.plant.camera import Image
 from laserloop.plant.heat_table import tabulate
 from laserloop.predict.twin.gain import GainFilter, GainSettings
 from laserloop.predict.twin.heat import Body, Gaussians
-from laserloop.predict.twin.history import History
+from laserloop.predict.twin.history import SHARES, History
 from laserloop.predict.twin.moments import Moments
 from laserloop.predict.twin.peak import climb, guess_peak
 from laserloop.predict.twin.pulse import make_rule
@@ -20,6 +20,7 @@ FloatArray = NDArray[np.float64]
 
 ALPHA_AT = 0.31  # of the way from ambient to the window's middle, where α is read off the material
 ROUNDS = 4  # of the search for a peak
+HEADROOM = 1000.0  # K above the window, up to which temperatures are told apart
 LINES = (3, 5)  # rows and columns of pixels around the peak that are compared, without and with noise
 STEEP = 30  # power of u with which a pixel counts: those at the peak most
 FEW = 0.05  # of the wanted u below which there is nothing to compare
@@ -56,12 +57,14 @@ class TwinPredictor:
         alpha = self.settings.alpha or read_alpha(process.material, process.ambient, middle)
         self.body = Body(sigma=process.beam.sigma, alpha=alpha, plate=process.plate)
         self.table = tabulate(process.material, process.ambient)
-        self._wanted = float(self.table.theta_of(np.array([middle]))[0])
+        self.hottest = max(process.window[1], process.ambient) + HEADROOM
+        self.wanted = float(self.table.theta_of(np.array([middle]))[0])
         k = float(process.material.conductivity(middle))
-        self._rule = make_rule(process.tick, process.speed * process.tick, self.body.sigma, alpha)
+        self.rule = make_rule(process.tick, process.speed * process.tick, self.body.sigma, alpha)
         camera = process.camera
-        self.memory = self._rule.lags + camera.delay + camera.exposure  # ticks kept one by one
-        self._history = History(self.body, process.tick, self.settings.budget * k, self.memory)
+        self.memory = self.rule.lags + camera.delay + camera.exposure  # ticks kept one by one
+        self.worth = self.settings.budget * k / SHARES  # W/m, that a merge may cost
+        self._history = History(self.body, process.tick, self.worth, self.memory)
         self._filter = GainFilter(self.settings.gain)
         self.reset()
 
@@ -117,7 +120,7 @@ class TwinPredictor:
         """All heat after some of the ticks kept one by one and those that follow them."""
         return Moments(
             self.body,
-            self._rule,
+            self.rule,
             self._history,
             tick=self.process.tick,
             ends=ends,
@@ -129,13 +132,13 @@ class TwinPredictor:
         """The gain by the pixels around the peak, when the image was taken."""
         age = self._now - round(image.time / self.process.tick)
         moment = self.memory - age
-        if age < 0 or moment < self._rule.lags:
+        if age < 0 or moment < self.rule.lags:
             return
         heat = self.at_moments(self.ends[: moment + 1], np.array([moment])).driven(self.watts[:moment])
         guess = guess_peak(self.ends[None, moment], self.ends[None, moment - 1], self.body.sigma)
         peak = climb(heat, guess, self.body.sigma, ROUNDS)[0]
         expected, seen = self._read(heat, peak, image)
-        if not expected.size or self.gain * expected.max() < FEW * self._wanted:
+        if not expected.size or self.gain * expected.max() < FEW * self.wanted:
             return
         weight = (expected / expected.max()) ** STEEP * expected
         norm = float(np.sum(weight * expected))
