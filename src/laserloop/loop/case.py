@@ -13,7 +13,7 @@ from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
 from laserloop.control.gains import Gains, find_gains
 from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import TRACKING
+from laserloop.control.twin import make_twin_problem
 from laserloop.loop.cache import hash_file, solve_case
 from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, choose_camera, make_controller
 from laserloop.loop.deadline import DeadlineController, draw_charges
@@ -131,8 +131,7 @@ def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
         raise _refuse(chosen, misfits)
     problem = make_problem(case.process, model, delta_k=case.delta_k, tracking=case.tracking)
     if chosen.controller == "twin":
-        tracking = TRACKING if case.tracking is None else case.tracking
-        problem = replace(problem, tracking_cost=tracking, power_cost=0.0)
+        problem = make_twin_problem(problem, case.tracking)
     check_factors(dict(case.mismatch))
     delta = case.delta_k
     told = (*notes, *tell_margin(model, case.process.camera, delta), *tell_mismatch(case.mismatch))
@@ -163,6 +162,7 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
     plant = make_plant(
         case.plant, path, mismatch(case.process, factors), absorbed=factors.get("absorptivity", 1.0)
     )
+    fastest = float(path.lit_speeds.max(initial=0.0))
     for note in ready.notes:
         hooks.say(note)
     controller = make_controller(
@@ -172,9 +172,7 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         model=ready.model or case.model,
         gains=_find_gains(ready, hooks),
         options={"graph": case.graph, "compensate": case.compensate},
-        process=replace(
-            case.process, tick=path.tick, speed=path.lit_speeds.max(initial=0.0) or case.process.speed
-        ),
+        process=replace(case.process, tick=path.tick, speed=fastest or case.process.speed),
     )
     told = tell_solver(controller)
     if case.solve_s or case.apply > 1:

@@ -94,7 +94,7 @@ def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
 
 
 class TwinController:
-    """Image in, power out, by the compiled twin. Raises NoCompiler where it can be neither found nor built."""
+    """Image in, power out, by the compiled twin; raises NoCompiler where there is none."""
 
     name = "twin"
 
@@ -207,8 +207,8 @@ def make_twin(problem: MpcProblem, process: Process, settings: TwinSettings | No
         return TwinController(predictor, own)
     except NoCompiler as missing:
         note = (
-            f"the twin plans in NumPy, since there is no compiled one ({missing}); with a C compiler it would "
-            f"decide about {RATIO} times faster"
+            f"the twin plans in NumPy, since there is no compiled one ({missing}); with a C compiler it "
+            f"would decide about {RATIO} times faster"
         )
         solver = SqpSolver(own, max_iterations=QPS, halvings=0)
         return MpcController(predictor, solver, own, resume=True, name="twin", notes=(note,))
