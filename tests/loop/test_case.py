@@ -225,6 +225,14 @@ def test_what_a_model_was_made_for_it_is_used_on_without_a_word(values: dict[str
     assert prepare(vary(**values), Hooks()).notes == ()
 
 
+def test_a_model_that_does_not_say_what_it_was_made_for_is_refused(model: Model, tmp_path: Path) -> None:
+    save_model(replace(model, trained_for=None), tmp_path)
+    case = replace(PLANNED, model=str(tmp_path))
+    with pytest.raises(BadInput, match="does not say what it was made for"):
+        prepare(case, Hooks())
+    assert "does not say" in prepare(replace(case, force=True), Hooks()).notes[0]
+
+
 def test_a_margin_that_does_not_cover_the_camera_is_noted() -> None:
     assert "margin of 13.3 K was calibrated on exact images" in prepare(vary(noise_k=5.0), Hooks()).notes[0]
     assert prepare(replace(vary(noise_k=5.0), delta_k=20.0), Hooks()).notes == ()

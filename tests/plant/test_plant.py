@@ -1,7 +1,11 @@
 """The plant: two configurations behind one interface, checked at the door."""
 
+import os
+import subprocess
+import sys
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -255,3 +259,18 @@ def test_a_beam_that_is_off_may_go_anywhere_and_heats_nothing_there(name: str, l
         assert absorbed[1] < 0.9 * absorbed[0]
     with pytest.raises(BadInput, match="the beam must stay on the plate"):
         roaming.step(1e-3, away)
+
+
+def test_who_compiles_the_kernels_gets_the_same_bytes_as_who_loads_them(tmp_path: Path) -> None:
+    script = (
+        "import hashlib; from laserloop.plant import make_plant; from laserloop.paths import find_path\n"
+        "path = find_path('diagonal', ticks=3); plant = make_plant('paper', path)\n"
+        "seen = [plant.step(14.0, path.spot(k)).temperature.tobytes() for k in range(3)]\n"
+        "print(hashlib.sha256(b''.join(seen)).hexdigest())"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    compiled, loaded = (
+        subprocess.check_output([sys.executable, "-c", script], env=environment, text=True) for _ in range(2)
+    )
+    assert any(tmp_path.rglob("*.nbi"))
+    assert compiled == loaded

@@ -8,8 +8,10 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Status
+from laserloop.process import Process
 from laserloop.report.folder import save_comparison
 from laserloop.report.run_page import render_comparison
+from laserloop.report.run_record import find_troubles
 
 Record = dict[str, Any]
 MakeRecord = Callable[..., Record]
@@ -66,6 +68,23 @@ def test_on_the_graded_plant_the_peak_is_told_first_and_the_node_beside_it(make_
 def test_a_page_says_that_settling_is_counted_anew_after_dark_moves(make_record: MakeRecord) -> None:
     page = render_comparison([make_record(dark=slice(30, 35))], command="x")
     assert "Counted from lit tick 11 on and anew after each dark move." in page
+
+
+def test_a_page_names_the_process_and_every_note(make_record: MakeRecord) -> None:
+    notes = ["paper-corner was not made for this: <alloy>", "the unit of a.gcode is assumed to be mm"]
+    page = render_comparison([make_record(process=Process().to_json(), notes=notes)], command="x")
+    page = page.replace("\N{NO-BREAK SPACE}", " ")
+    assert "Real-time MPC: note: paper-corner was not made for this: &lt;alloy&gt;." in page
+    assert "note: the unit of a.gcode is assumed to be mm." in page
+    assert (
+        "process paper: alloy 304, beam σ 100 µm, absorptivity 1, laser 0 to 20 W, window 760 to 800 K"
+        in page
+    )
+
+
+def test_dark_ticks_are_no_trouble(make_record: MakeRecord) -> None:
+    dark = dict.fromkeys(range(30, 35), Status.DARK)
+    assert find_troubles(make_record(dark=slice(30, 35), troubles=dark)) == {}
 
 
 def test_the_command_and_what_is_also_said_stay_text(page: str) -> None:

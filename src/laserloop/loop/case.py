@@ -226,8 +226,9 @@ def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[Mi
             f"a plan must outlast the delay, but the model plans {horizon} ticks and the image comes after "
             f"{delay}: take a shorter --delay or a model of a longer horizon"
         )
-    made_for = model.trained_for
-    return [] if made_for is None else made_for.find_misfits(case.process, case.plant, path)
+    if model.trained_for is None:
+        return [Misfit("it does not say what it was made for")]
+    return model.trained_for.find_misfits(case.process, case.plant, path)
 
 
 def record(run: Run, problem: MpcProblem, *, model: str | None) -> dict[str, Any]:

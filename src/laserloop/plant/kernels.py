@@ -28,12 +28,14 @@ import numpy as np
 from numba import njit
 
 # Reassociation lets sums vectorise; NaN and infinity keep their meaning, so a lost solution is noticed.
+# What `solve_stage` calls is inlined: as a function of its own it would sum in another order in the process
+# that compiles it than in those that load it, and equal settings would not give equal bytes.
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 U = np.uintp
 ONE = np.float32(1.0)
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def balance(
     theta, base, heat, residual, slope, strides, patch, links, source, table, tolerance, scratch, busy
 ):
@@ -119,7 +121,7 @@ def balance(
                     busy_last[row] = max(busy_last[row], col0 + i)
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def factor(inverse, slope, strides, patch, links):
     """Pivots of the tridiagonal systems along depth: (D + Σ links) δ − up − down = …"""
     row0, row1, first, last, deep = patch
@@ -153,7 +155,7 @@ def factor(inverse, slope, strides, patch, links):
                         )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def relax(delta, residual, inverse, strides, patch, links, overrelaxation, sweeps, line):
     """Red-black over-relaxation of δ by depth columns; `line` is scratch (depth + 1, columns), first row 0.
 
@@ -212,7 +214,7 @@ def relax(delta, residual, inverse, strides, patch, links, overrelaxation, sweep
                     delta[here + i] += overrelaxation * (line[above + i] - delta[here + i])
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def correct(theta, delta, strides, patch):
     """θ ← θ + δ, δ ← 0 in the patch."""
     row0, row1, first, last, deep = patch
@@ -258,7 +260,7 @@ def polish(theta, residual, gain, strides, patch, line):
                     theta[here + i] += line[(k + U(1)) * sd + i]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", forceinline=True)
 def mirror_edges(theta, strides, window):
     """Copy the outermost nodes of the window to the layer outside it: no heat crosses its edge."""
     row0, row1, first, last, deep = window
@@ -282,7 +284,7 @@ def mirror_edges(theta, strides, window):
                     theta[line + i] = theta[line - sd + i]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", forceinline=True)
 def widen(found, window, margin, deeper, patch):
     """Fill `patch` with all nodes near the `found` ones, inside the window; returns its rows.
 

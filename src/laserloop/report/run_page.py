@@ -7,6 +7,7 @@ from laserloop.bad_input import BadInput
 from laserloop.report.run_figures import draw_comparison, draw_residual_map, draw_run, draw_tick_times
 from laserloop.report.run_record import (
     Record,
+    describe_process,
     find_interval,
     name_runs,
     predicts,
@@ -27,6 +28,8 @@ class Chapter:
     record: Record
     scores: dict[str, str]
     troubles: list[str]
+    notes: Sequence[str]
+    process: str
     history: Plate
     residual: Plate | None  # for those that predict
 
@@ -67,6 +70,8 @@ def _write_chapter(i: int, name: str, record: Record) -> Chapter:
         record=record,
         scores={score.name: score.show(record) for score in SCORES},
         troubles=list_troubles(record),
+        notes=record.get("notes", ()),
+        process=describe_process(record),
         history=make_plate(draw_run(record), f"h{i}", f"T_max and power over time, {name}"),
         residual=residual,
     )

@@ -16,6 +16,7 @@ BoolArray = NDArray[np.bool_]
 
 COMPLETED = "path completed"  # the ending of a run that nothing stopped
 SOLVED = "solved"  # the status of a tick without trouble
+DARK = "the path has the laser off here"  # and of one in which nothing was to be decided
 SPOKEN = {
     "realtime": "real-time MPC",
     "ipopt": "IPOPT MPC",
@@ -120,8 +121,21 @@ def keeps(record: Record) -> bool:
 
 
 def find_troubles(record: Record) -> dict[str, int]:
-    """How many ticks ended with which status, of those that were not simply solved."""
-    return {status: count for status, count in record["statuses"].items() if status != SOLVED}
+    """How many ticks ended with which status, of those that were neither dark nor simply solved."""
+    return {status: count for status, count in record["statuses"].items() if status not in (SOLVED, DARK)}
+
+
+def describe_process(record: Record) -> str:
+    """Name, alloy, beam, laser, window and tick of the process in a line; nothing if the run does not say."""
+    process = record.get("process")
+    if process is None:
+        return ""
+    beam, (low, high), (least, most) = process["beam"], process["window_k"], process["laser"]["power_w"]
+    return (
+        f"{process['name']}: alloy {process['material']['name']}, beam σ {beam['sigma_um']:g} µm, "
+        f"absorptivity {beam['absorptivity']:g}, laser {least:g} to {most:g} W, "
+        f"window {low:g} to {high:g} K, tick {process['tick_us']:g} µs"
+    )
 
 
 def name_model(record: Record) -> str:

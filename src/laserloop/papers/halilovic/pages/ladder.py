@@ -13,7 +13,7 @@ LADDER = {  # of the bench: rung → words
     "reference": "IPOPT, the paper's graph",
     "folded": "IPOPT, folded graph",
     "sqp": "SQP (CasADi), folded graph",
-    "numba": "compiled by numba, called from Python",
+    "numpy": "SQP (NumPy and DAQP), folded network",
     "realtime": "exported C, called from Python",
     "exported_c": "exported C, in turn with all others",
     "exported_c_alone": "exported C, one problem after another",
