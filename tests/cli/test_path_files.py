@@ -66,6 +66,7 @@ def test_dark_ticks_cool_and_get_no_power_whatever_the_power_is(capsys: Capture)
     data, err = run(capsys, "a.nc")
     assert [power for _, power, _ in stretches(data)] == [14.0, 0.0, 14.0]
     assert "a.nc commands its own powers, which are not used; try --power-w file" in data["notes"]
+    assert "laserloop: note: a.nc commands its own powers" in err
 
 
 @pytest.mark.parametrize(("dwell", "dark"), [("G4 P2", 17), ("G4 S0.002", 17), ("", 1)])

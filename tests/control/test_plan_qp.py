@@ -84,6 +84,15 @@ def test_dark_ticks_get_nothing_and_no_plan_of_the_others_is_cheaper() -> None:
             assert cost(other) >= cost(plan) - 1e-6
 
 
+def test_the_heat_of_dark_ticks_does_not_count() -> None:
+    problem, base = MpcProblem(), np.full(5, 705.0)
+    hot = np.array([705.0, 900.0, 900.0, 705.0, 705.0])
+    question = ask(base, 8.0, lit=[True, False, False, True, True])
+    plans = [PlanQp(problem).solve(question, np.zeros(5), level, SLOPES) for level in (base, hot)]
+    np.testing.assert_allclose(plans[1], plans[0], rtol=0, atol=1e-9)
+    assert plans[0][0] > 1.0
+
+
 def test_a_rehearsal_finds_the_slopes_of_its_plant() -> None:
     seen = RehearsalPredictor(lambda powers, _: 300.0 + SLOPES @ powers, 5, 20.0)
     way = np.zeros((6, 2))

@@ -10,7 +10,7 @@ from laserloop.control.action import Status
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question
-from laserloop.control.sqp import SqpSolver
+from laserloop.control.sqp import FloatArray, SqpSolver
 from laserloop.predict.networks import NetworkForecast, find_model
 from laserloop.predict.networks.folding import SMOOTHING, Folder
 
@@ -73,6 +73,27 @@ def test_a_question_that_is_no_number_gets_no_answer() -> None:
     solution = SqpSolver(PROBLEM).solve(ask(temps=np.full(6, np.nan)))
     assert solution.status is Status.NO_PREDICTION
     assert not solution.plan.any()
+
+
+class Step:
+    """T̂ = 780 + 60 arctan(P − 10): whole steps swing between no power and all of it."""
+
+    committed, previous = np.empty(0), 10.0
+
+    def predict(self, plan: FloatArray) -> FloatArray:
+        return 780.0 + 60.0 * np.arctan(plan - 10.0)
+
+    def linearise(self, plan: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self.predict(plan), np.diag(60.0 / (1.0 + (plan - 10.0) ** 2))
+
+
+def test_steps_that_overshoot_are_shortened() -> None:
+    question = Question(forecast=Step(), start=np.full(5, 15.0), lit=np.ones(5, np.bool_))
+    problem = MpcProblem()
+    solution = SqpSolver(problem).solve(question)
+    assert solution.status is Status.SOLVED
+    np.testing.assert_allclose(solution.predicted, 760.0, rtol=0, atol=0.1)
+    assert SqpSolver(problem, halvings=0).solve(question).status is Status.STOPPED
 
 
 def test_a_search_cut_short_says_so() -> None:

@@ -145,6 +145,13 @@ def test_the_edges_of_the_window_belong_to_it(episode: Episode) -> None:
     assert (summary.above, summary.below) == (0, 0)
 
 
+def test_the_window_is_that_of_the_process_unless_another_is_given(episode: Episode) -> None:
+    process = episode.settings.process.change(window_k=[310, 320])
+    other = replace(episode, settings=replace(episode.settings, process=process))
+    assert (other.summarise().above, other.summarise().below) == (4, 0)
+    assert other.summarise((760.0, 800.0)) == episode.summarise()
+
+
 def test_the_graded_plant_is_fine_only_where_the_beam_goes() -> None:
     path = find_path("diagonal", ticks=TICKS)  # along x = −1.5 mm
     x = make_plant("graded", path).settings.grid.x

@@ -11,11 +11,12 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Controller
+from laserloop.control.gains import Gains, find_gains
 from laserloop.loop.case import Hooks, LoopCase, keep_case, prepare, record_case, run_case
 from laserloop.loop.controllers import choose_camera
 from laserloop.papers.halilovic.study.loop_tables import list_table_2, list_table_3
 from laserloop.papers.halilovic.study.published import TABLE_2, TABLE_3
-from laserloop.paths import find_path
+from laserloop.paths import find_path, sample_polyline
 from laserloop.paths.preview import Preview
 from laserloop.plant import Image, make_plant
 from laserloop.predict.networks import Model, find_model, save_model
@@ -159,6 +160,7 @@ def test_tracking_and_margin_reach_the_problem() -> None:
 MISFITS: dict[str, tuple[LoopCase, str]] = {
     "alloy": (vary(material="ti64"), "material is another than in its training"),
     "window": (vary(window_k=[1500.0, 1700.0]), "peaks of 300 to 1013 K, but the window is 1500 to 1700 K"),
+    "cold window": (vary(window_k=[250.0, 400.0]), "peaks of 300 to 1013 K, but the window is 250 to 400 K"),
     "power": (vary(power_w=[0.0, 200.0]), "powers up to 20 W, but the laser may give 200 W"),
     "speed": (vary(speed_mm_s=370.0), "trained at 304 mm/s, but the path runs at 370 mm/s"),
     "pixels of 1 σ": (vary(pixel_um=100.0), "a pixel of 100 µm reads the mean"),
@@ -194,16 +196,16 @@ def test_a_model_is_refused_where_it_was_not_made_for_with_the_command_that_make
 @pytest.mark.parametrize("what", MISFITS)
 def test_who_insists_gets_the_run_with_a_note(what: str) -> None:
     case, why = MISFITS[what]
-    (note,) = prepare(replace(case, force=True), Hooks()).notes
+    note = prepare(replace(case, force=True), Hooks()).notes[0]
     assert note.startswith("paper-corner was not made for this: ")
     assert why in note
 
 
 @pytest.mark.parametrize("what", MISFITS)
-def test_who_left_the_choice_open_gets_pi_where_the_best_model_does_not_fit(what: str) -> None:
+def test_who_left_the_choice_open_gets_the_twin_where_the_best_model_does_not_fit(what: str) -> None:
     case, why = MISFITS[what]
     ready = prepare(replace(case, controller=None, model=None), Hooks())
-    assert (ready.case.controller, ready.model) == ("pi", None)
+    assert (ready.case.controller, ready.model) == ("twin", None)
     if case.plant == "paper":
         assert why in ready.notes[0]
 
@@ -214,8 +216,50 @@ def test_a_part_outside_the_trained_area_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"-1\.5 to 1\.5 mm in x .* 26 of 26 lit ticks leave; .* --centre"):
         prepare(case, Hooks())
     assert "lit ticks leave" in prepare(replace(case, force=True), Hooks()).notes[0]
+    (tmp_path / "part.csv").write_text("x_mm,y_mm\n0,-1\n0,-2\n")
+    with pytest.raises(BadInput, match="lit ticks leave"):
+        prepare(case, Hooks())
     (tmp_path / "part.csv").write_text("x_mm,y_mm\n-0.5,0\n0.5,0\n")
     assert prepare(case, Hooks()).notes == ()
+
+
+def test_the_dark_may_lead_the_beam_out_of_the_trained_area() -> None:
+    path = sample_polyline(np.array([[0.0, 0.0], [0.0, 3e-3]]), name="out")
+    lit = path.positions[1:, 1] < 1.4e-3
+    assert prepare(PLANNED, Hooks(path=replace(path, lit=lit))).notes == ()
+    with pytest.raises(BadInput, match="lit ticks leave"):
+        prepare(PLANNED, Hooks(path=path))
+
+
+def test_gains_are_those_of_the_speed_that_the_path_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    gains = find_gains("paper", Process())
+
+    def find(plant: str, process: Process) -> Gains | None:
+        asked.append(process.speed)
+        return gains
+
+    monkeypatch.setattr("laserloop.loop.case.find_gains", find)
+    for speed in (0.304, 0.31, 0.4):
+        path = sample_polyline(np.array([[0.0, 0.0], [1e-4, 0.0]]), name="line", speed=speed)
+        run_case(LoopCase(path="line", controller="constant"), Hooks(path=path))
+    assert asked == pytest.approx([0.304, 0.304, 0.4])
+
+
+@pytest.mark.filterwarnings("ignore:temperatures of")
+def test_heat_beyond_what_the_alloys_numbers_cover_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "class Full:\n"
+        "    def __init__(self, problem):\n"
+        "        pass\n"
+        "    def act(self, image, preview):\n"
+        "        return 60.0\n"
+    )
+    process = Process().change(power_w=[0.0, 60.0])
+    case = LoopCase(path="diagonal", controller=f"{tmp_path / 'own.py'}:Full", process=process, ticks=12)
+    run = run_case(case)
+    assert run.t_max.max() > 1670.0
+    assert any("1670" in note for note in run.notes)
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,11 @@ def test_a_plant_that_fails_ends_the_run_with_a_sentence(
     assert "heat balance" in run.ending
 
 
+def test_a_run_carries_the_notes_of_its_path(plant: Plant, path: ScanPath) -> None:
+    told = replace(path, notes=("the unit is assumed to be mm",))
+    assert run_closed_loop(plant, Camera(), ConstantController(14.0), told).notes == told.notes
+
+
 def test_a_path_of_one_tick_is_a_run(plant: Plant) -> None:
     run = run_closed_loop(plant, Camera(), ConstantController(14.0), find_path("spiral", ticks=1))
     assert len(run) == 1

@@ -96,7 +96,7 @@ def test_a_fast_beam_passes_a_file_in_less_than_a_tick(file: Path) -> None:
 @pytest.mark.parametrize("text", ["zigzag", "", "Vertical", "vertical:3", "vertical:", "/tmp/nowhere", "."])
 def test_an_unknown_name_gets_the_choices(text: str) -> None:
     with pytest.raises(
-        BadInput, match=r"vertical, horizontal, spiral, diagonal, polyline:SEED or a file that ends in \.csv"
+        BadInput, match=r"vertical, horizontal, spiral, diagonal, FAMILY:SEED .* or a file that ends in \.csv"
     ):
         find_path(text)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from laserloop.bad_input import BadInput
 from laserloop.cli.options import (
     LoopOptions,
     PathName,
@@ -33,7 +34,25 @@ Delta = Annotated[
     ),
 ]
 Tracking = Annotated[
-    float, take_number(0.0, 1e6, "", "Price of leaving the window's middle; 0 as in the paper.")
+    float | None,
+    take_number(
+        0.0,
+        1e6,
+        "",
+        "Price of leaving the window's middle; 0 as in the paper.",
+        default="100 of the twin, 0 of the others",
+    ),
+]
+Mismatch = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--mismatch",
+        negative="",
+        consume_multiple=False,
+        help="What the plant has and the controller does not know, as NAME=FACTOR, where NAME is "
+        "absorptivity, conductivity, heat-capacity, emissivity or laser-lag; absorptivity=0.9 is 10 % less "
+        "than the process says. May be given several times.",
+    ),
 ]
 ControllerName = Literal["realtime", "ipopt", "sqp", "pi", "constant", "feedforward", "oracle"]  # for shells
 
@@ -45,15 +64,16 @@ def control(
     target: ProcessOptions | None = None,
     wish: LoopOptions | None = None,
     *,
-    plant: PlantName = "paper",
+    plant: PlantName = "graded",
     controller: Annotated[
         ControllerName | str | None,
         Parameter(
             metavar="NAME",
             show_choices=False,
-            help="The controller: realtime (compiled MPC), ipopt (the paper's), sqp (any predictor), pi, "
-            "constant, feedforward, oracle (plans on the plant itself), or an own class as FILE.py:NAME.",
-            show_default=lambda _: "the best that ships: realtime on paper, pi on graded",
+            help="The controller: twin (physics, nothing trained), realtime (compiled MPC), ipopt (the "
+            "paper's), sqp (any predictor), pi, constant, feedforward, oracle (plans on the plant itself) or "
+            "an own class as FILE.py:NAME.",
+            show_default=lambda _: "the best that ships: twin on graded, realtime on paper",
         ),
     ] = None,
     model: Annotated[
@@ -65,7 +85,8 @@ def control(
         ),
     ] = None,
     delta_k: Delta = None,
-    tracking: Tracking = 0.0,
+    tracking: Tracking = None,
+    mismatch: Mismatch = None,
     graph: Annotated[
         Literal["folded", "plain"],
         Parameter(help="The network inside ipopt: contracted once a tick, or as in the paper."),
@@ -112,6 +133,7 @@ def control(
         ticks=len(scan),
         delta_k=delta_k,
         tracking=tracking,
+        mismatch=read_mismatch(mismatch),
         graph=graph,
         force=force,
     )
@@ -120,15 +142,35 @@ def control(
     publish(record, json_file, tabulate_run(record))
 
 
+def read_mismatch(given: list[str] | None) -> tuple[tuple[str, float], ...]:
+    """NAME=FACTOR, one by one; the last of a name counts."""
+    found: dict[str, float] = {}
+    for text in given or ():
+        name, _, factor = text.partition("=")
+        try:
+            found[name.strip()] = float(factor)
+        except ValueError:
+            raise BadInput(
+                f"--mismatch must read NAME=FACTOR, such as absorptivity=0.9, got {text[:40]!r}: correct it"
+            ) from None
+    return tuple(sorted(found.items()))
+
+
 def close_loop(case: "LoopCase", scan: "ScanPath | None" = None) -> dict[str, Any]:
     """The record of one run, with progress bars and its notes on standard error."""
     from laserloop.loop.case import Hooks, choose, record_case
     from laserloop.report.terminal import show_progress
 
+    told = list[str](() if scan is None else scan.notes)
+
+    def say(note: str) -> None:
+        told.append(note)
+        tell_notes([note])
+
     with warnings.catch_warnings(), show_progress(f"{choose(case).controller} on {case.path}") as progress:
         warnings.filterwarnings("ignore", "temperatures of .* the range of material")
-        record = record_case(case, Hooks(path=scan, progress=progress, say=lambda note: tell_notes([note])))
-    tell_notes(note for note in record["notes"] if scan is None or note not in scan.notes)
+        record = record_case(case, Hooks(path=scan, progress=progress, say=say))
+    tell_notes(note for note in record["notes"] if note not in told)
     return record
 
 

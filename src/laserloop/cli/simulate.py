@@ -37,7 +37,7 @@ def simulate(
     laser: PowerOptions | None = None,
     target: ProcessOptions | None = None,
     *,
-    plant: PlantName = "paper",
+    plant: PlantName = "graded",
     json_file: Json = None,
     plot: Plot = None,
 ) -> None:

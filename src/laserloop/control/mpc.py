@@ -33,6 +33,7 @@ class MpcController:
         compensate: bool = True,  # False: the last good image is taken for one of now
         resume: bool = False,  # start each search from the rest of the last plan, not from the last power
         name: str | None = None,  # instead of the solver's
+        notes: tuple[str, ...] = (),  # what a reader of a run should know
     ) -> None:
         if predictor.horizon != problem.horizon:
             raise BadInput(
@@ -40,6 +41,7 @@ class MpcController:
                 f"got {problem.horizon}: change one of the two"
             )
         self.name = name or solver.name
+        self.notes = (*notes, *getattr(solver, "notes", ()))
         self.problem = problem
         self.horizon = problem.horizon
         self.memory = max(1, predictor.memory)  # the last power at least

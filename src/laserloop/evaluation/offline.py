@@ -41,10 +41,7 @@ def evaluate(
     found: dict[Excitation, list[Errors]] = {kind: [] for kind in kinds}
     for n, (kind, realisation) in enumerate(product(kinds, range(realisations)), start=1):
         record = trajectories.get(path, kind, realisation)
-        if shared:
-            found[kind].append(_measure_shared(model, record, noise, realisation))
-        else:
-            found[kind].append(measure(model, [record], noise=noise, seed=realisation))
+        found[kind].append(_measure(model, record, noise, realisation, shared=shared))
         if progress is not None:
             progress(n, len(kinds) * realisations)
     rmse = {str(kind): float(np.mean([run.pooled for run in runs])) for kind, runs in found.items()}
@@ -65,7 +62,10 @@ def evaluate(
     }
 
 
-def _measure_shared(model: Model, record: FloatArray, noise: float, seed: int) -> Errors:
+def _measure(model: Model, record: FloatArray, noise: float, seed: int, *, shared: bool) -> Errors:
+    """The errors on one trajectory, with noise in each temperature or one draw for all of a window."""
+    if not shared:
+        return measure(model, [record], noise=noise, seed=seed)
     horizon, reading, smooth = model.architecture.horizon, model.reading, model.smooth
     windows = cut_episode(record, horizon=horizon, stride=horizon, reading=reading, smooth=smooth)
     offset = np.random.default_rng(seed).normal(0.0, noise, (len(windows), 1))

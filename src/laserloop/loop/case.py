@@ -9,24 +9,23 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
 from laserloop.control.gains import Gains, find_gains
-from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem
+from laserloop.control.twin import make_twin_problem
 from laserloop.loop.cache import hash_file, solve_case
 from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, choose_camera, make_controller
 from laserloop.loop.deadline import DeadlineController, draw_charges
 from laserloop.loop.faults import Disturb
+from laserloop.loop.notes import tell_margin, tell_mismatch, tell_range, tell_reach, tell_solver
 from laserloop.loop.own_file import names_own
 from laserloop.loop.run import Run, run_closed_loop
 from laserloop.loop.scores import score, series_of
 from laserloop.loop.tuning import tune_for
-from laserloop.native import RealtimeSolver
 from laserloop.paths import ScanPath, find_path, names_file
-from laserloop.plant import Camera, Plant, make_plant
+from laserloop.plant import Camera, make_plant
+from laserloop.plant.mismatch import check_factors, mismatch
 from laserloop.predict.networks import Model, find_model
 from laserloop.predict.trained_for import SPEED_RANGE, Misfit
 from laserloop.process import Process, find_process, shipped_processes
@@ -34,7 +33,7 @@ from laserloop.process import Process, find_process, shipped_processes
 Progress = Callable[[int, int], None]
 
 TICKS = 320
-BEST = {"paper": ("realtime", "paper-corner"), "graded": ("pi", None)}  # of what ships, by plant
+BEST = {"paper": ("realtime", "paper-corner"), "graded": ("twin", None)}  # of what ships, by plant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +47,8 @@ class LoopCase:
     process: Process = field(default_factory=Process)
     ticks: int | None = TICKS  # None: to the end of a file
     delta_k: float | None = 0.0  # K, margin below the window's top; None: as calibrated for the model
-    tracking: float = 0.0  # price of leaving the window's middle
+    tracking: float | None = None  # price of leaving the window's middle; None: the controller's own
+    mismatch: tuple[tuple[str, float], ...] = ()  # factors by which the plant differs from the process
     graph: str = "folded"  # of ipopt: folded, or the paper's plain one
     compensate: bool = True  # does the plan know how old its image is?
     solve_s: tuple[float, ...] = ()  # times to draw from that each answer is charged with; none: not charged
@@ -125,12 +125,18 @@ def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
     if misfits and case.force:
         notes = (f"{chosen.model} was not made for this: {_list(misfits)}",)
     elif misfits and case.controller is None and case.model is None:
-        notes = (f"{chosen.model} was not made for this ({_list(misfits)}), so pi is used",)
-        chosen, model = replace(chosen, controller="pi", model=None), None
+        notes = (f"{chosen.model} was not made for this ({_list(misfits)}), so the twin is used",)
+        chosen, model = replace(chosen, controller="twin", model=None), None
     elif misfits:
         raise _refuse(chosen, misfits)
     problem = make_problem(case.process, model, delta_k=case.delta_k, tracking=case.tracking)
-    return Prepared(chosen, path, model, problem, (*notes, *_tell_margin(model, case)))
+    if chosen.controller == "twin":
+        problem = make_twin_problem(problem, case.tracking)
+    check_factors(dict(case.mismatch))
+    delta = case.delta_k
+    told = (*notes, *tell_margin(model, case.process.camera, delta), *tell_mismatch(case.mismatch))
+    told += tell_reach(case.process, path)
+    return Prepared(chosen, path, model, problem, told)
 
 
 def choose(case: LoopCase) -> LoopCase:
@@ -152,7 +158,13 @@ def choose(case: LoopCase) -> LoopCase:
 def _run(ready: Prepared, hooks: Hooks) -> Run:
     case, path = ready.case, ready.path
     assert case.controller is not None
-    plant = make_plant(case.plant, path, case.process)
+    factors = dict(case.mismatch)
+    plant = make_plant(
+        case.plant, path, mismatch(case.process, factors), absorbed=factors.get("absorptivity", 1.0)
+    )
+    fastest = float(path.lit_speeds.max(initial=0.0))
+    for note in ready.notes:
+        hooks.say(note)
     controller = make_controller(
         case.controller,
         ready.problem,
@@ -160,21 +172,22 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         model=ready.model or case.model,
         gains=_find_gains(ready, hooks),
         options={"graph": case.graph, "compensate": case.compensate},
-        process=case.process,
+        process=replace(case.process, tick=path.tick, speed=fastest or case.process.speed),
     )
-    told = _tell_solver(controller)
+    told = tell_solver(controller)
     if case.solve_s or case.apply > 1:
         charge = draw_charges(case.solve_s)
         controller = DeadlineController(controller, charge=charge, policy=case.policy, every=case.apply)
     run = run_closed_loop(
         plant,
-        Camera(choose_camera(plant, ready.model)),
+        Camera(replace(choose_camera(plant, ready.model), emissivity=factors.get("emissivity", 1.0))),
         controller if hooks.wrap is None else hooks.wrap(controller),
         path,
         disturb=hooks.disturb,
         progress=hooks.progress,
     )
-    return replace(run, notes=(*run.notes, *ready.notes, *told, *_tell_range(plant, run)))
+    notes = (*run.notes, *ready.notes, *told, *tell_range(plant, run))
+    return replace(run, process=replace(case.process, tick=path.tick), notes=notes)
 
 
 def find_scan(case: LoopCase) -> ScanPath:
@@ -190,7 +203,7 @@ def find_scan(case: LoopCase) -> ScanPath:
 
 
 def make_problem(
-    process: Process, model: Model | None, *, delta_k: float | None = None, tracking: float = 0.0
+    process: Process, model: Model | None, *, delta_k: float | None = None, tracking: float | None = None
 ) -> MpcProblem:
     """What is wanted of a process, over the horizon of a model, with its own margin unless given."""
     margin = (model.margin if model is not None else None) or 0.0
@@ -198,7 +211,7 @@ def make_problem(
         window=process.window,
         power=process.laser.power,
         margin_above=margin if delta_k is None else delta_k,
-        tracking_cost=tracking,
+        tracking_cost=tracking or 0.0,
     )
     return problem if model is None else replace(problem, horizon=model.architecture.horizon)
 
@@ -238,7 +251,7 @@ def _find_gains(ready: Prepared, hooks: Hooks) -> Gains | None:
     case, path = ready.case, ready.path
     if case.controller not in WITH_GAINS:
         return None
-    speed = float(np.median(np.hypot(*path.velocities[:-1][path.lit].T))) if path.lit.any() else 0.0
+    speed = path.median_speed
     process, usual = case.process, case.process.speed
     if speed and not usual / SPEED_RANGE <= speed <= usual * SPEED_RANGE:
         process = replace(process, speed=speed)
@@ -258,7 +271,7 @@ def _refuse(case: LoopCase, misfits: list[Misfit]) -> BadInput:
     cures = ", ".join(dict.fromkeys(misfit.cure or train for misfit in misfits))
     return BadInput(
         f"a model must be made for what it is used on, but {case.model} was not: {_list(misfits)}; {cures}, "
-        "take --controller pi, or insist with --force"
+        "take --controller twin, or insist with --force"
     )
 
 
@@ -270,29 +283,3 @@ def _name_process(case: LoopCase) -> str:
     """The name that `--process` finds this process by, or FILE for one that is not built in."""
     name = case.process.name
     return name if name in shipped_processes() and find_process(name) == case.process else "FILE"
-
-
-def _tell_margin(model: Model | None, case: LoopCase) -> tuple[str, ...]:
-    """A note if a margin is taken from a calibration that saw a better camera."""
-    camera = case.process.camera
-    perfect = (camera.noise, camera.delay, camera.every, camera.exposure) == (0.0, 0, 1, 1)
-    if model is None or not model.margin or case.delta_k is not None or perfect:
-        return ()
-    return (
-        f"the margin of {model.margin:.1f} K was calibrated on exact images of every tick, so it does not "
-        "cover this camera's noise, delay, rate and exposure",
-    )
-
-
-def _tell_solver(controller: Controller) -> tuple[str, ...]:
-    """A note if the solver is not the one that was meant."""
-    solver = controller.solver if isinstance(controller, MpcController) else None
-    return solver.notes if isinstance(solver, RealtimeSolver) else ()
-
-
-def _tell_range(plant: Plant, run: Run) -> tuple[str, ...]:
-    """A note if the material's range of validity was left."""
-    if not len(run):
-        return ()
-    complaint = plant.settings.material.outside(plant.settings.ambient, float(run.t_max.max()))
-    return () if complaint is None else (complaint,)

@@ -18,17 +18,18 @@ from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Solver
 from laserloop.control.sqp import MOST_QPS, SqpSolver
 from laserloop.loop.own_file import load_controller, load_predictor, names_own
+from laserloop.native.twin import make_twin
 from laserloop.plant import Plant
 from laserloop.predict.networks import Model, MsDeepONet, NetworkPredictor
 from laserloop.predict.rehearsal import AGREED, RehearsalPredictor, Rehearse
-from laserloop.process import CameraSettings
+from laserloop.process import CameraSettings, Process
 
 FloatArray = NDArray[np.float64]
 
 WITH_NETWORK = ("realtime", "ipopt")
 WITH_MODEL = (*WITH_NETWORK, "sqp")
 WITH_GAINS = ("pi", "constant", "feedforward")
-CONTROLLERS = (*WITH_MODEL, *WITH_GAINS, "oracle")
+CONTROLLERS = ("twin", *WITH_MODEL, *WITH_GAINS, "oracle")
 MOST_REHEARSALS = 6  # rounds of the oracle
 ONE_QP = 1  # round, which is exact for an affine predictor
 
@@ -41,7 +42,7 @@ def make_controller(
     model: Model | str | None = None,
     gains: Gains | None = None,
     options: Mapping[str, Any] | None = None,
-    process: object = None,
+    process: Process | None = None,
 ) -> Controller:
     """The controller that people call `name`; FILE.py:NAME is one of their own, built with the problem.
 
@@ -60,6 +61,8 @@ def make_controller(
         compensate = given.pop("compensate", True)
         solver = make_solver(name, model, problem, **given)
         return MpcController(NetworkPredictor(model), solver, problem, compensate=compensate)
+    if name == "twin":
+        return make_twin(problem, process or plant.settings.process)
     if name == "oracle":
         predictor = RehearsalPredictor(make_rehearsal(plant), problem.horizon, problem.power[1])
         solver = SqpSolver(problem, max_iterations=MOST_REHEARSALS, agreed=AGREED, halvings=0)
@@ -82,7 +85,7 @@ def _make_tuned(name: str, gains: Gains, problem: MpcProblem) -> Controller:
     return FeedforwardController(gains.feedforward, problem.power)
 
 
-def _plan_with_own(name: str, model: str, problem: MpcProblem, process: object) -> Controller:
+def _plan_with_own(name: str, model: str, problem: MpcProblem, process: Process | None) -> Controller:
     """The generic solver with a predictor from a user's file."""
     if not names_own(model):
         raise BadInput(f"a model by name must read FILE.py:NAME here, got {model!r}: find a network first")

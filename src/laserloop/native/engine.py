@@ -53,11 +53,11 @@ class CEngine:
         n = self._horizon = net.horizon
         sizes = (ctypes.c_size_t * 4)()
         library.laserloop_sizes(sizes)
-        network, wants = _lay_network(net), _lay_problem(problem, max_iterations)
+        network, wants = _lay_network(net), lay_problem(problem, max_iterations)
         if [network.nbytes, wants.nbytes] != list(sizes)[:2]:
             raise NoCompiler(f"the library lays its numbers out in {list(sizes)} bytes, not as expected")
         self.library, self.kinks = library, int(sizes[3])
-        self._work = _aligned(sizes[2])
+        self._work = aligned(sizes[2])
         self._in, self._out = np.zeros(8 * n + 6), np.zeros(2 * n + 2)
         parts = np.split(self._in, np.cumsum([4 * n, n + 1, 2, 1, n, 1, n]))
         self._ways, self._heat, self._place, self._previous, self._start, self._first, self._lit = parts[:7]
@@ -154,7 +154,7 @@ def _lay_network(net: PackedNetwork) -> NDArray[np.uint8]:
     return _join(parts)
 
 
-def _lay_problem(problem: MpcProblem, max_iterations: int) -> NDArray[np.uint8]:
+def lay_problem(problem: MpcProblem, max_iterations: int) -> NDArray[np.uint8]:
     """The bytes of the C struct `problem`."""
     return _join(
         [np.array(problem_numbers(problem)), np.array([*find_blocks(problem), max_iterations], np.intc)]
@@ -164,12 +164,12 @@ def _lay_problem(problem: MpcProblem, max_iterations: int) -> NDArray[np.uint8]:
 def _join(parts: list[NDArray[Any]]) -> NDArray[np.uint8]:
     """Arrays one after another, the whole padded as C pads a struct of doubles."""
     data = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
-    block = _aligned(-(-len(data) // 8) * 8)
+    block = aligned(-(-len(data) // 8) * 8)
     block[: len(data)] = np.frombuffer(data, np.uint8)
     return block
 
 
-def _aligned(count: int) -> NDArray[np.uint8]:
+def aligned(count: int) -> NDArray[np.uint8]:
     """Zeroed bytes that begin at a cache line."""
     block = np.zeros(count + ALIGNMENT, np.uint8)
     first = -block.ctypes.data % ALIGNMENT

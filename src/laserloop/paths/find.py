@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.paths.csv_file import read_csv
+from laserloop.paths.families import FAMILIES, draw_family
 from laserloop.paths.formats import FORMATS, Reader, find_reader, names_file
 from laserloop.paths.gcode_file import read_gcode
 from laserloop.paths.path import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, check_ticks
@@ -16,11 +17,12 @@ from laserloop.paths.polyline import hop_length, sample_polyline
 from laserloop.paths.random_polyline import draw_polyline
 from laserloop.paths.sampling import DEFAULT_JUMP_SPEED, sample_track
 from laserloop.paths.shapes import trace_diagonal, trace_horizontal, trace_spiral, trace_vertical
-from laserloop.paths.track import Track
+from laserloop.paths.track import Track, lay_track
 
 DEFAULT_TICKS = 400
 MAX_SEED = 2**32 - 1
 NOWHERE = (0.0, 0.0)  # m; no offset
+FASTEST = 1.5  # times the usual speed, of a family whose speed changes
 
 
 def find_path(
@@ -38,7 +40,7 @@ def find_path(
     s_max: float | None = None,
     power_max: float | None = None,
 ) -> ScanPath:
-    """The path that `text` names: vertical, horizontal, spiral, diagonal, polyline:SEED or a file.
+    """The path that `text` names: vertical, horizontal, spiral, diagonal, FAMILY:SEED or a file.
 
     Built-in paths last 400 ticks unless told otherwise; a file is followed to its end. A file is G-code
     (.gcode, .nc, .ngc, .tap, .gco, .g, .cnc), Common Layer Interface (.cli), a segment table (.txt) or
@@ -105,8 +107,14 @@ def _find_built_in(
 ) -> ScanPath:
     ticks = DEFAULT_TICKS if ticks is None else ticks
     check_ticks(ticks)
-    waypoints = _trace(text, (ticks + 1) * hop_length(speed, tick))
-    path = sample_polyline(waypoints, name=text, speed=speed, tick=tick, ticks=ticks)
+    length = (ticks + 1) * hop_length(speed, tick)
+    family, colon, seed = text.partition(":")
+    if colon and family in FAMILIES and family != "polyline":
+        moves = draw_family(family, _parse_seed(seed, text), FASTEST * length, speed)
+        track = lay_track(moves, file=text)
+        path = sample_track(track, name=text, default_speed=speed, tick=tick, ticks=ticks)
+    else:
+        path = sample_polyline(_trace(text, length), name=text, speed=speed, tick=tick, ticks=ticks)
     off = first_off_plate(path.positions, plate)
     if off is not None:
         raise off_plate(f"the path {text}, tick {off}", path.positions[off], plate)
@@ -132,8 +140,7 @@ def _parse_seed(seed: str, text: str) -> int:
     if seed.isascii() and seed.isdigit() and len(seed) <= len(str(MAX_SEED)) and int(seed) <= MAX_SEED:
         return int(seed)
     raise BadInput(
-        f"a random polyline needs a whole seed from 0 to {MAX_SEED}, but got {text!r}; "
-        "write for example polyline:7."
+        f"a family needs a whole seed from 0 to {MAX_SEED}, but got {text!r}; write for example polyline:7."
     )
 
 
@@ -144,6 +151,6 @@ def _unknown(text: str) -> BadInput:
             "file; check its name and folder."
         )
     return BadInput(
-        f"a path must be one of vertical, horizontal, spiral, diagonal, polyline:SEED or a file that ends in "
-        f"{FORMATS}, but got {text!r}; choose one of these."
+        "a path must be one of vertical, horizontal, spiral, diagonal, FAMILY:SEED (of the families "
+        f"{', '.join(FAMILIES)}) or a file that ends in {FORMATS}, but got {text!r}; choose one of these."
     )

@@ -89,6 +89,16 @@ class ScanPath:
         return _frozen(np.concatenate([forward, forward[-1:]]))
 
     @cached_property
+    def lit_speeds(self) -> NDArray[np.float64]:
+        """The speed in each lit tick, m/s."""
+        return _frozen(np.hypot(*self.velocities[:-1][self.lit].T))
+
+    @property
+    def median_speed(self) -> float:
+        """Of the lit ticks, m/s; 0 if there is none."""
+        return float(np.median(self.lit_speeds)) if len(self.lit_speeds) else 0.0
+
+    @cached_property
     def headings(self) -> NDArray[np.float64]:
         """The direction of motion at each position, rad from x; a resting beam keeps its last (first: 0)."""
         vx, vy = self.velocities.T

@@ -29,7 +29,7 @@ def draw_polyline(rng: np.random.Generator, *, length: float) -> NDArray[np.floa
     drawn = 0.0
     while drawn <= length:
         segment = rng.uniform(*SEGMENT)
-        reached, direction = _bounce(vertices[-1], direction, segment)
+        reached, direction = bounce(vertices[-1], direction, segment)
         vertices += reached
         direction = _rotate(direction, _draw_turn(rng))
         drawn += segment
@@ -46,7 +46,7 @@ def _rotate(direction: Point, angle: float) -> Point:
     return x * cos(angle) - y * sin(angle), x * sin(angle) + y * cos(angle)
 
 
-def _bounce(start: Point, direction: Point, distance: float) -> tuple[list[Point], Point]:
+def bounce(start: Point, direction: Point, distance: float) -> tuple[list[Point], Point]:
     """Travel `distance` like a billiard ball: the vertices reached and the final direction."""
     point, way = list(start), list(direction)
     reached: list[Point] = []

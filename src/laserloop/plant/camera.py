@@ -124,6 +124,8 @@ class Camera:
         """The image whose exposure ends now."""
         settings = self.settings
         temperature = np.mean(self._frames, axis=0)
+        if settings.emissivity != 1.0:
+            temperature *= settings.emissivity**0.25
         if settings.noise > 0:
             temperature += self._noise.normal(0.0, settings.noise, temperature.shape)
         seen = Surface(sensor.x, sensor.y, temperature, time)

@@ -13,8 +13,11 @@ PLANTS = ("paper", "graded")
 MAX_NODES = 20_000_000  # 1.5 GB of fields; the paper's plate has 320 271
 
 
-def make_plant(name: str, path: ScanPath, process: Process | None = None) -> Plant:
-    """The plant called `name`, made for `path` and a process, the paper's unless given."""
+def make_plant(name: str, path: ScanPath, process: Process | None = None, *, absorbed: float = 1.0) -> Plant:
+    """The plant called `name`, made for `path` and a process, the paper's unless given.
+
+    `absorbed`: share of the heat that the process promises.
+    """
     if name not in PLANTS:
         raise BadInput(f"a plant must be one of {', '.join(PLANTS)}, but got {name!r}; choose one of these.")
     process = replace(process or Process(), tick=path.tick)  # what was sampled holds
@@ -32,4 +35,4 @@ def make_plant(name: str, path: ScanPath, process: Process | None = None) -> Pla
             f"a plant may have at most {MAX_NODES} nodes, but the {name} grid would need {nodes}: "
             "take a smaller plate, a wider beam or a shorter path."
         )
-    return Plant(settings)
+    return Plant(replace(settings, absorbed=absorbed))

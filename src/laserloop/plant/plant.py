@@ -13,9 +13,9 @@ from laserloop.bad_input import BadInput
 from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source, State
 from laserloop.plant.flux import REACH, find_flux
 from laserloop.plant.grid import Grid, graded_grid, uniform_grid
-from laserloop.plant.heat_table import HeatTable, tabulate
 from laserloop.plant.surface import Hottest, Surface
 from laserloop.process import Beam, Material, Process
+from laserloop.process.heat_table import HeatTable, tabulate
 
 FloatArray = NDArray[np.float64]
 
@@ -38,11 +38,12 @@ class PlantSettings:
     region: tuple[float, float, float, float] | None = (
         None  # m: where the grid is made for the beam, if not all
     )
+    absorbed: float = 1.0  # share of the heat that the process promises; a trial may tell the controller more
     tolerance: float = 1e-4  # K, of each node's heat balance; smaller is slower
     edge: float = 1e-4  # K, rise at the edge of the solved window that makes it grow
 
     def __post_init__(self) -> None:
-        for name in ("tolerance", "edge"):
+        for name in ("tolerance", "edge", "absorbed"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0):
                 raise BadInput(f"{name} must be a positive number, got {value}")
@@ -204,7 +205,7 @@ class Plant:
         s = self.settings
         self._check(power)
         self._check_spot(power, spot)
-        power, emitted = s.process.laser.follow(self._emitted, power, s.tick)
+        power, emitted = s.process.laser.follow(self._emitted, s.absorbed * power, s.tick)
         if self._is_off_plate(spot):
             power = 0.0
         else:

@@ -76,7 +76,7 @@ class TrainedFor:
     def find_misfits(self, process: Process, plant: str, path: ScanPath) -> list[Misfit]:
         """What of a process, a plant and a path this was not made for."""
         return [
-            *([Misfit(f"it was trained on the {self.plant} plant, not on {plant}")] * (plant != self.plant)),
+            *self._judge_plant(plant),
             *self.judge_process(process, plant),
             *self._judge_path(path),
         ]
@@ -90,6 +90,11 @@ class TrainedFor:
             *self._judge_camera(process, plant or self.plant),
         ]
 
+    def _judge_plant(self, plant: str) -> Iterator[Misfit]:
+        if plant != self.plant:
+            why = f"it was trained on the {self.plant} plant, not on {plant}"
+            yield Misfit(why, f"name its plant with --plant {self.plant}")
+
     def _judge_window(self, process: Process) -> Iterator[Misfit]:
         (coldest, hottest), (low, high) = self.temperatures, process.window
         if low < coldest or high > hottest:
@@ -101,8 +106,7 @@ class TrainedFor:
             yield Misfit(f"it saw powers up to {learned:g} W, but the laser may give {most:g} W")
 
     def _judge_path(self, path: ScanPath) -> Iterator[Misfit]:
-        speed = float(np.median(np.hypot(*path.velocities[:-1][path.lit].T))) if path.lit.any() else 0.0
-        usual = self.process.speed
+        speed, usual = path.median_speed, self.process.speed
         if not usual / SPEED_RANGE <= speed <= usual * SPEED_RANGE:
             yield Misfit(
                 f"it was trained at {1e3 * usual:.0f} mm/s, but the path runs at {1e3 * speed:.0f} mm/s"

@@ -17,6 +17,7 @@ class CameraSettings:
     exposure: int = 1  # ticks averaged into an image; more blurs a moving beam
     delay: int = 0  # ticks from the end of the exposure until the image is there
     every: int = 1  # ticks from one image to the next
+    emissivity: float = 1.0  # true over assumed; temperatures read ε^¼ of what they are
     seed: int = 0  # of the noise
     smooth: bool = False  # sample between the pixels by a C¹ cubic, or bilinearly (the paper)?
     subgrid: bool = False  # is the peak found between the pixels, or is it the hottest one (the paper)?
@@ -26,6 +27,8 @@ class CameraSettings:
             raise BadInput(f"a camera's pixel must be a positive length in m or None, got {self.pixel}")
         if not (np.isfinite(self.noise) and self.noise >= 0):
             raise BadInput(f"a camera's noise must be a finite number ≥ 0 K, got {self.noise}")
+        if not (np.isfinite(self.emissivity) and self.emissivity > 0):
+            raise BadInput(f"a camera's emissivity must be a positive number, got {self.emissivity}")
         for name, least in (("exposure", 1), ("delay", 0), ("every", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < least:

@@ -12,6 +12,8 @@
 
 #include "kinks.c"
 
+#include "tick.c"
+
 #include "sqp.c"
 
 #ifdef LASERLOOP_ENGINE

@@ -34,7 +34,11 @@
 #define RANK LASERLOOP_RANK  /* of the trunk's last layer times the branch's */
 #define LANES 16             /* floats in two AVX2 registers or one cache line */
 #define S (N * W + (N + LANES - 1) / LANES * LANES) /* of [C | c], row by row, padded */
+#ifdef LASERLOOP_WIDTH
 #define KINKS 12             /* most rows for kinks in a QP */
+#else
+#define KINKS 1
+#endif
 #define BOUND N              /* rows of the QP: predictions, then bounds of the moves, then kinks of the network */
 #define KINK (2 * N)
 #define ROWS (2 * N + KINKS)
@@ -62,6 +66,7 @@ typedef float real;
 enum { BELOW = -2, FLOOR = -1, INSIDE = 0, CEILING = 1, ABOVE = 2 };
 enum { SOLVED = 0, STOPPED = 1, INFEASIBLE = 2, NO_PREDICTION = 3 };
 
+#ifdef LASERLOOP_WIDTH /* with a network */
 /* An MS-DeepONet laid out for a tick, scalers and the trunk's last layer inside:
    once per tick   a = a0 + K'x,  h = sigma(T1' sigma(T0'y + t0) + t1),  [C | c] = m + M' T2' h
    every plan      T = C sigma(W1' sigma(A'p + a) + b) + c */
@@ -74,6 +79,7 @@ typedef struct {
     double heat_mean[F], heat_scale[F];
     int seen[F];
 } network;
+#endif
 
 typedef struct {
     double low, high;                   /* K, the window */
@@ -95,6 +101,7 @@ typedef struct {
     double before; /* the power before the plan */
 } tick;
 
+#ifdef LASERLOOP_WIDTH
 typedef struct {
     real a[W], Cc[S];
     real z1[W], u1[W], s1[W], z2[W], u2[W], s2[W]; /* both layers: argument, sigma and its slope */
@@ -106,6 +113,7 @@ typedef struct {
     real size[W], mix[RANK], features[4 * N + F];
     int near[W], rows[W + RANK + 4 * N];
 } forecast;
+#endif
 
 typedef struct {
     double a[ROWS][N], across[N][ROWS]; /* normals, and the same by columns */
@@ -122,7 +130,9 @@ typedef struct {
 } program;
 
 typedef struct {
+#ifdef LASERLOOP_WIDTH
     forecast f ALIGNED;
+#endif
     program q;
     int state[ROWS]; /* the working set of the last QP, with which the next begins */
     double H[N][N], Hq[N][N], J[N][N];

@@ -73,29 +73,32 @@ def fit(
         scalers=scalers,
         trained_for=trained_for,
     )
-    progress = state.progress
-    metrics = {
-        "epochs": progress.epoch,
-        "best_epoch": progress.best_epoch,
-        "training_loss": progress.training_losses[progress.best_epoch - 1],
-        "validation_loss": progress.best_loss,
-        "validation_rmse_k": _measure_rmse(model, windows, held),
-        "seconds": progress.seconds,
-        "windows_per_s": progress.epoch * len(train) / progress.seconds,
-    }
     model.provenance.update(
         identity=identity,
         training=asdict(settings),
         data={**(data or {}), "hash": data_hash, "windows": len(windows.branch), "trained_on": len(train)},
-        metrics=metrics,
+        metrics=_tell_metrics(state.progress, len(train), _measure_rmse(model, windows, held)),
         versions=find_versions(),
         commit=find_commit(),
     )
     if out is not None:
-        save(out / HISTORY_FILE, _write_history(progress))
+        save(out / HISTORY_FILE, _write_history(state.progress))
         save_model(model, out)
         (out / STATE_FILE).unlink(missing_ok=True)
     return model
+
+
+def _tell_metrics(progress: Progress, windows: int, rmse: float) -> dict[str, float]:
+    """How a training went, of how many windows, to which error on those held out."""
+    return {
+        "epochs": progress.epoch,
+        "best_epoch": progress.best_epoch,
+        "training_loss": progress.training_losses[progress.best_epoch - 1],
+        "validation_loss": progress.best_loss,
+        "validation_rmse_k": rmse,
+        "seconds": progress.seconds,
+        "windows_per_s": progress.epoch * windows / progress.seconds,
+    }
 
 
 def need_torch() -> None:

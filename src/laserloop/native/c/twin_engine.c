@@ -1,0 +1,60 @@
+/* The door for laserloop's own Python process, which keeps the process, the problem and the memory. */
+
+void laserloop_sizes(size_t *sizes);
+void laserloop_start(const process *p, problem *b, memory *m);
+void laserloop_act(const process *p, const problem *b, memory *m, const double *in, const double *x, const double *y,
+                   const double *T, double *out);
+double laserloop_field(const process *p, memory *m, double x, double y);
+
+void laserloop_sizes(size_t *sizes)
+{
+    sizes[0] = sizeof(process);
+    sizes[1] = sizeof(problem);
+    sizes[2] = sizeof(memory);
+}
+
+void laserloop_start(const process *p, problem *b, memory *m)
+{
+    set_window(b, b->low, b->high);
+    start_twin(p, m);
+}
+
+/* in: how many ticks are new, age of the image in ticks (negative: none), its columns and rows, whether the last tick was
+   dark; the way (N + 1, 2), m; lit (N); of each new tick its command, W, and where it ended, m.
+   out: plan (N), prediction (N), status, iterations, gain, its standard deviation, peak (2) in m, Gaussians, frames left
+   out, what became of the image */
+void laserloop_act(const process *p, const problem *b, memory *m, const double *in, const double *x, const double *y,
+                   const double *T, double *out)
+{
+    const double *way = in + 5, *lit = way + 2 * (N + 1), *news = lit + N;
+    int lights[N], count, used = -1;
+    memcpy(m->f.way, way, sizeof m->f.way);
+    if (m->w.now == 0)
+        memcpy(m->w.here, in[0] > 0.0 ? news + 3 * (int)in[0] : way, sizeof m->w.here);
+    for (int k = 0; k < (int)in[0]; ++k)
+        follow_twin(p, m, news[3 * k], news[3 * k + 1], news[3 * k + 2]);
+    if (in[1] >= 0.0)
+        used = compare_image(&m->w, p, (int)in[1], (int)in[2], (int)in[3], x, y, T);
+    for (int i = 0; i < N; ++i)
+        lights[i] = lit[i] > 0.0;
+    out[2 * N] = decide_twin(p, b, m, lights, in[4] > 0.0, out, &count);
+    copy(out + N, m->s.T);
+    out[2 * N + 1] = count;
+    out[2 * N + 2] = m->w.gain;
+    out[2 * N + 3] = sqrt(m->w.variance);
+    out[2 * N + 4] = m->w.peak[0] * p->sigma;
+    out[2 * N + 5] = m->w.peak[1] * p->sigma;
+    out[2 * N + 6] = m->w.count;
+    out[2 * N + 7] = m->w.refused;
+    out[2 * N + 8] = used;
+}
+
+/* u at a place, m, now: for the tests. */
+double laserloop_field(const process *p, memory *m, double x, double y)
+{
+    double wall[2];
+    spread_history(&m->w, (double)m->w.now, p->lags, &m->w.old);
+    place_rule(&m->w, p, NULL, m->w.now, &m->w.rule);
+    const int sides = find_sides(&m->w, p, m->w.here, &m->w.old, wall);
+    return expect_heat(&m->w, p, m->w.now, sides, wall, x, y);
+}

@@ -1,0 +1,167 @@
+/* Sums of Gaussians. Loops over nodes are elementwise, so that a compiler vectorises them with nothing but -O3. */
+
+#include "twin_types.h"
+
+#if LASERLOOP_DOUBLE
+typedef unsigned long long bits;
+#define MAGIC 6755399441055744.0 /* 1.5 * 2^52: adding it rounds to a whole number in the low bits */
+#define MANTISSA 52
+#define BIAS 1023
+#define LOWEST -700.0
+#define ROOT_GUESS 0x5fe6eb50c7b537a9ULL
+#else
+typedef unsigned int bits;
+#define MAGIC 12582912.0f /* 1.5 * 2^23 */
+#define MANTISSA 23
+#define BIAS 127
+#define LOWEST -86.0f
+#define ROOT_GUESS 0x5f375a86u
+#endif
+
+INLINE bits to_bits(real x)
+{
+    bits b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+
+INLINE real from_bits(bits b)
+{
+    real x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
+
+/* exp(x) for x <= 0: 2^n times the series of the rest, |rest| <= ln 2 / 2. Below LOWEST it is as small as there. */
+INLINE real exponential(real x)
+{
+    const real low = x > (real)LOWEST ? x : (real)LOWEST;
+    const real shifted = low * (real)1.4426950408889634 + (real)MAGIC;
+    const real n = shifted - (real)MAGIC;
+    const real r = (low - n * (real)0.693145751953125) - n * (real)1.42860682030941723e-6;
+    real p;
+#if LASERLOOP_DOUBLE
+    p = 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+#else
+    p = (real)(1.0 / 720.0);
+#endif
+    p = p * r + (real)(1.0 / 120.0);
+    p = p * r + (real)(1.0 / 24.0);
+    p = p * r + (real)(1.0 / 6.0);
+    p = p * r + (real)0.5;
+    p = p * r + (real)1;
+    p = p * r + (real)1;
+    return p * from_bits((to_bits(shifted) << MANTISSA) + ((bits)BIAS << MANTISSA));
+}
+
+/* 1 / sqrt(x) for x > 0 */
+INLINE real inverse_root(real x)
+{
+    real y = from_bits((bits)ROOT_GUESS - (to_bits(x) >> 1));
+    const real half = (real)0.5 * x;
+    y = y * ((real)1.5 - half * y * y);
+    y = y * ((real)1.5 - half * y * y);
+    y = y * ((real)1.5 - half * y * y);
+#if LASERLOOP_DOUBLE
+    y = y * (1.5 - half * y * y);
+    y = y * (1.5 - half * y * y);
+#endif
+    return y;
+}
+
+/* What is left above a bottom held at ambient: images while the heat is young, modes when it is old. */
+INLINE real left_above_bottom(real x)
+{
+    const int is_young = x < (real)0.5;
+    const real young = is_young ? (x > (real)1e-3 ? x : (real)1e-3) : (real)0.5, old = is_young ? (real)0.5 : x;
+    const real q = exponential((real)-1 / young), q2 = q * q, q4 = q2 * q2;
+    const real images = (real)1 - (real)2 * (q - q4 + q4 * q4 * q);
+    const real m = exponential((real)-2.4674011002723395 * old), m2 = m * m, m4 = m2 * m2, m8 = m4 * m4;
+    const real root = old * inverse_root(old) * (real)3.5449077018110318;
+    const real modes = root * (m + m8 * m + m8 * m8 * m8 * m);
+    return is_young ? images : modes;
+}
+
+/* The history's Gaussians at `moment` of ticks that had ended `lags` ticks before it; `out->count` is whole blocks. */
+static void spread_history(const twin *w, double moment, int lags, gaussians *out)
+{
+    const real grow = (real)w->grow, depth = (real)w->depth;
+    int count = w->count, thick;
+    while (count > 0 && w->t[count - 1] > moment - lags)
+        --count;
+    for (thick = 0; thick < count && (moment - w->t[thick]) * w->depth > 0.04; ++thick)
+        ; /* older ones feel the bottom */
+    for (int j = 0; j < count; ++j) {
+        const real tau = grow * (real)(moment - w->t[j]);
+        const real xx = w->xx[j] + tau + (real)1, yy = w->yy[j] + tau + (real)1, xy = w->xy[j];
+        const real det = xx * yy - xy * xy, one = (real)1 / det;
+        out->ixx[j] = yy * one;
+        out->ixy[j] = -xy * one;
+        out->iyy[j] = xx * one;
+        out->x[j] = w->x[j];
+        out->y[j] = w->y[j];
+        out->height[j] = w->e[j] * inverse_root(tau * det);
+    }
+    for (int j = 0; j < thick; ++j)
+        out->height[j] *= left_above_bottom(depth * (real)(moment - w->t[j]));
+    out->count = (count + LANES - 1) / LANES * LANES;
+    for (int j = count; j < out->count; ++j) {
+        out->x[j] = out->y[j] = out->ixy[j] = out->height[j] = (real)0;
+        out->ixx[j] = out->iyy[j] = (real)1;
+    }
+}
+
+static double add_up(int count, const real *restrict x)
+{
+    real lane[LANES] = {0};
+    double total = 0.0;
+    for (int j = 0; j < count; j += LANES)
+        for (int l = 0; l < LANES; ++l)
+            lane[l] += x[j + l];
+    for (int l = 0; l < LANES; ++l)
+        total += (double)lane[l];
+    return total;
+}
+
+/* u alone at a point, in beam widths. */
+static double sum_heat(const gaussians *g, double px, double py, real *restrict part)
+{
+    const real qx = (real)px, qy = (real)py;
+    for (int j = 0; j < g->count; ++j) {
+        const real dx = qx - g->x[j], dy = qy - g->y[j];
+        const real form = g->ixx[j] * dx * dx + (real)2 * g->ixy[j] * dx * dy + g->iyy[j] * dy * dy;
+        part[j] = g->height[j] * exponential((real)-0.5 * form);
+    }
+    return add_up(g->count, part);
+}
+
+/* u and its derivatives at a point, in beam widths. */
+static field sum_field(const gaussians *g, double px, double py, parts *restrict p)
+{
+    const real qx = (real)px, qy = (real)py;
+    const int count = g->count;
+    field f;
+    for (int j = 0; j < count; ++j) {
+        const real dx = qx - g->x[j], dy = qy - g->y[j];
+        const real sx = g->ixx[j] * dx + g->ixy[j] * dy, sy = g->ixy[j] * dx + g->iyy[j] * dy;
+        const real u = g->height[j] * exponential((real)-0.5 * (sx * dx + sy * dy));
+        p->part[0][j] = u;
+        p->part[1][j] = -u * sx;
+        p->part[2][j] = -u * sy;
+        p->part[3][j] = u * (sx * sx - g->ixx[j]);
+        p->part[4][j] = u * (sx * sy - g->ixy[j]);
+        p->part[5][j] = u * (sy * sy - g->iyy[j]);
+    }
+    f.u = add_up(count, p->part[0]);
+    f.x = add_up(count, p->part[1]);
+    f.y = add_up(count, p->part[2]);
+    f.xx = add_up(count, p->part[3]);
+    f.xy = add_up(count, p->part[4]);
+    f.yy = add_up(count, p->part[5]);
+    return f;
+}

@@ -1,0 +1,218 @@
+/* What a plan leads to: around the peak of each coming tick, old heat and the heat of each tick as quadratics. */
+
+#include "twin_types.h"
+
+typedef struct {
+    double centre[2];  /* of the quadratics, in beam widths */
+    field fixed;       /* heat that no plan changes */
+    field tick[N];     /* per watt absorbed in each coming tick */
+} outlook;
+
+typedef struct {
+    outlook at[N];
+    double way[N + 1][2];          /* m: where the beam is and will be */
+    double adrift[N], follow[N][N]; /* W emitted without a command, and per watt commanded */
+} prospect;
+
+static double look_up(const table *t, double x, double *slope)
+{
+    const double place = (x - t->from) * t->per;
+    const int i = place < 0.0 ? 0 : (place < LEVELS_OF_T - 1 ? (int)place : LEVELS_OF_T - 1);
+    const double rise = t->value[i + 1] - t->value[i];
+    if (slope)
+        *slope = rise * t->per;
+    return t->value[i] + (place - i) * rise; /* NaN stays NaN */
+}
+
+INLINE void add_field(field *sum, const field *f, double weight)
+{
+    sum->u += weight * f->u;
+    sum->x += weight * f->x;
+    sum->y += weight * f->y;
+    sum->xx += weight * f->xx;
+    sum->xy += weight * f->xy;
+    sum->yy += weight * f->yy;
+}
+
+/* u of a quadratic at a step from its centre. */
+INLINE double at_step(const field *f, const double *step)
+{
+    const double x = step[0], y = step[1];
+    return f->u + f->x * x + f->y * y + 0.5 * (f->xx * x * x + f->yy * y * y) + f->xy * x * y;
+}
+
+/* Towards the peak of a quadratic; along its slope where it is no hill. Never further than `longest`. */
+static void step_uphill(const field *f, double longest, double *step)
+{
+    const double det = f->xx * f->yy - f->xy * f->xy;
+    double length;
+    if (f->xx < 0.0 && det > 0.0) {
+        step[0] = (f->xy * f->y - f->yy * f->x) / det;
+        step[1] = (f->xy * f->x - f->xx * f->y) / det;
+    } else {
+        const double u = f->u > 1e-12 ? f->u : 1e-12;
+        step[0] = f->x / u;
+        step[1] = f->y / u;
+    }
+    length = sqrt(step[0] * step[0] + step[1] * step[1]);
+    if (length > longest) {
+        step[0] *= longest / length;
+        step[1] *= longest / length;
+    }
+}
+
+/* Where the beam was, m, at the end of a tick of the past, or will be. */
+static const double *find_end(const twin *w, const prospect *f, long long tick)
+{
+    const long long coming = tick - w->now;
+    if (f && coming >= 0)
+        return f->way[coming];
+    return tick == w->now ? w->here : w->place[tick % RECENT];
+}
+
+/* The mirrors that are felt: bit 0 for the nearest side in x, bit 1 in y; `wall` in beam widths. */
+static int find_sides(const twin *w, const process *p, const double *beam, const gaussians *g, double *wall)
+{
+    int sides = 0;
+    for (int axis = 0; axis < 2; ++axis) {
+        const double side = (beam[axis] < 0.0 ? -0.5 : 0.5) * p->plate[axis] / p->sigma;
+        const double gap = fabs(side - beam[axis] / p->sigma);
+        wall[axis] = side;
+        if (2.0 * gap < p->reach * sqrt(1.0 + w->grow * p->lags)) {
+            sides |= 1 << axis;
+            continue;
+        }
+        for (int j = 0; j < g->count; ++j) {
+            const double off = gap + fabs(side - (double)(axis ? g->y[j] : g->x[j]));
+            if (off * off * (double)(axis ? g->iyy[j] : g->ixx[j]) < p->reach * p->reach && g->height[j] > (real)0) {
+                sides |= 1 << axis;
+                break;
+            }
+        }
+    }
+    return sides;
+}
+
+/* Add heat seen from the mirror image of a point: derivatives across the mirror change sign. */
+static void add_mirrored(field *sum, field f, int mirror, double weight)
+{
+    if (mirror & 1)
+        f.x = -f.x;
+    if (mirror & 2)
+        f.y = -f.y;
+    if (mirror == 1 || mirror == 2)
+        f.xy = -f.xy;
+    add_field(sum, &f, weight);
+}
+
+/* The points of the rule at a moment, as Gaussians per watt. */
+static void place_rule(const twin *w, const process *p, const prospect *f, long long moment, gaussians *g)
+{
+    int j = 0;
+    for (; j < p->points; ++j) {
+        const long long tick = moment - 1 - p->lag[j];
+        const int there = tick >= 0 && tick >= w->now - p->recent;
+        const double *a = find_end(w, f, there ? tick : moment), *b = find_end(w, f, there ? tick + 1 : moment);
+        g->x[j] = (real)((a[0] + p->way[j] * (b[0] - a[0])) / p->sigma);
+        g->y[j] = (real)((a[1] + p->way[j] * (b[1] - a[1])) / p->sigma);
+        g->ixx[j] = g->iyy[j] = (real)w->rule_inverse[j];
+        g->ixy[j] = (real)0;
+        g->height[j] = there ? (real)w->rule_height[j] : (real)0;
+    }
+    for (; j % LANES; ++j) {
+        g->x[j] = g->y[j] = g->ixy[j] = g->height[j] = (real)0;
+        g->ixx[j] = g->iyy[j] = (real)1;
+    }
+    g->count = j;
+}
+
+/* Quadratics around a point at a moment: all past heat, and that of each coming tick per watt. */
+static void look_around(twin *w, const process *p, long long moment, int sides, const double *wall,
+                        const double *point, field *fixed, field *coming)
+{
+    memset(fixed, 0, sizeof *fixed);
+    if (coming)
+        memset(coming, 0, N * sizeof *coming);
+    for (int mirror = 0; mirror < 4; ++mirror) {
+        const double x = mirror & 1 ? 2.0 * wall[0] - point[0] : point[0];
+        const double y = mirror & 2 ? 2.0 * wall[1] - point[1] : point[1];
+        if (mirror & ~sides)
+            continue;
+        add_mirrored(fixed, sum_field(&w->old, x, y, &w->sums), mirror, 1.0);
+        sum_field(&w->rule, x, y, &w->sums);
+        for (int j = 0; j < p->points; ++j) {
+            const long long tick = moment - 1 - p->lag[j], next = tick - w->now;
+            const field f = {(double)w->sums.part[0][j], (double)w->sums.part[1][j], (double)w->sums.part[2][j],
+                             (double)w->sums.part[3][j], (double)w->sums.part[4][j], (double)w->sums.part[5][j]};
+            if (coming && next >= 0)
+                add_mirrored(&coming[next], f, mirror, 1.0);
+            else if (tick >= 0 && tick >= w->now - p->recent)
+                add_mirrored(fixed, f, mirror, w->watts[tick % RECENT]);
+        }
+    }
+}
+
+/* A point a little behind the beam, m, or where the peak was last, in beam widths. */
+static void guess_peak(const twin *w, const process *p, const double *from, const double *to, double *point)
+{
+    const double dx = to[0] - from[0], dy = to[1] - from[1], length = sqrt(dx * dx + dy * dy);
+    const double ex = length > 0.0 ? dx / length : 1.0, ey = length > 0.0 ? dy / length : 0.0;
+    point[0] = to[0] / p->sigma + w->offset[0] * ex - w->offset[1] * ey;
+    point[1] = to[1] / p->sigma + w->offset[0] * ey + w->offset[1] * ex;
+}
+
+/* What any plan near `watts`, absorbed, leads to after each coming tick. */
+static void look_ahead(twin *w, const process *p, const double *watts, prospect *f)
+{
+    for (int i = 0; i < N; ++i) {
+        const long long moment = w->now + 1 + i;
+        outlook *o = &f->at[i];
+        double wall[2], step[2];
+        spread_history(w, (double)moment, p->lags, &w->old);
+        place_rule(w, p, f, moment, &w->rule);
+        const int sides = find_sides(w, p, f->way[i + 1], &w->old, wall);
+        guess_peak(w, p, f->way[i], f->way[i + 1], o->centre);
+        for (int round = 0;; ++round) {
+            field total;
+            look_around(w, p, moment, sides, wall, o->centre, &o->fixed, o->tick);
+            if (round == 1)
+                break;
+            total = o->fixed;
+            for (int j = 0; j <= i; ++j)
+                add_field(&total, &o->tick[j], watts[j]);
+            step_uphill(&total, p->longest, step);
+            o->centre[0] += step[0];
+            o->centre[1] += step[1];
+        }
+    }
+}
+
+/* T_max of a plan, W commanded, and its slopes in K per W; also where the peak of the first tick is. */
+static void foresee(const twin *w, const process *p, const prospect *f, const double *plan, double *T, double (*J)[N],
+                    double *peak)
+{
+    double watts[N];
+    for (int j = 0; j < N; ++j)
+        watts[j] = p->absorptivity * (f->adrift[j] + dot(j + 1, f->follow[j], plan));
+    for (int i = 0; i < N; ++i) {
+        const outlook *o = &f->at[i];
+        double step[2], gain[N] = {0}, slope;
+        field total = o->fixed;
+        for (int j = 0; j <= i; ++j)
+            add_field(&total, &o->tick[j], watts[j]);
+        step_uphill(&total, p->longest, step);
+        T[i] = look_up(&p->temperature, w->gain * at_step(&total, step), &slope);
+        for (int j = 0; j <= i; ++j)
+            gain[j] = slope * w->gain * p->absorptivity * at_step(&o->tick[j], step);
+        for (int c = 0; J && c < N; ++c) {
+            double sum = 0.0;
+            for (int j = c; j <= i; ++j)
+                sum += gain[j] * f->follow[j][c];
+            J[i][c] = sum;
+        }
+        if (i == 0 && peak) {
+            peak[0] = o->centre[0] + step[0];
+            peak[1] = o->centre[1] + step[1];
+        }
+    }
+}

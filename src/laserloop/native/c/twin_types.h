@@ -1,0 +1,79 @@
+/* The physics twin: heat as superposed moving Gaussians. What its parts share.
+
+   Lengths are in beam widths (sigma), ages in ticks, u = int k dT from ambient in W/m.
+   age  ticks since the heat was absorbed      tau = grow * age, so that S = C + (1 + tau) I
+   u = sum e D(age) / sqrt(tau det S) exp(-d' inv(S) d / 2),  e = energy * alpha / (sqrt(2) pi^1.5 sigma^3) */
+
+#ifndef LASERLOOP_TWIN_TYPES_H
+#define LASERLOOP_TWIN_TYPES_H
+
+#include "types.h"
+
+enum {
+    NODES = 768,      /* Gaussians of the history; beyond, the oldest two merge whatever it costs */
+    SPARE = 16,       /* so that loops may run over whole blocks of LANES */
+    RULE = 288,       /* points of the rule for the newest ticks */
+    RECENT = 1088,    /* ticks kept one by one: those of the rule, the camera's delay and exposure */
+    LEVELS_OF_T = 1024, /* steps of the tables of T(u) and u(T) */
+    LINES = 9,        /* most rows or columns of pixels compared with an image */
+    PAIRS = 8         /* of neighbours judged each tick */
+};
+
+typedef struct {
+    double from, per; /* first argument and steps per unit of it */
+    double value[LEVELS_OF_T + 1];
+} table;
+
+typedef struct {
+    double sigma, alpha, plate[3], tick, absorptivity; /* m, m2/s, m, s, 1 */
+    double lag_left, lag_mean;                         /* of the laser: what a tick leaves of a difference, at its end and on average */
+    double ambient;                                    /* K */
+    double worth, faded;                               /* W/m: what a merge may cost, and what is forgotten */
+    double prior, walk, error, gate, gain_low, gain_high; /* of the gain filter */
+    double noise, pixel;                               /* K, m; a pixel of 0 reads points */
+    double steep, few, subpixel;                       /* of the comparison with an image */
+    double behind, longest, reach;                     /* of the search for the peak, and of the sides */
+    int recent, lags, points, lines;                   /* ticks kept, lags of the rule and its points, rows of pixels */
+    int lag[RULE];
+    double age[RULE], share[RULE], way[RULE];          /* ticks, of the tick's energy, of the tick that had passed */
+    table temperature, heat;                           /* K of u, and u of K */
+} process;
+
+typedef struct { /* sum over Gaussians: u, its gradient and second derivatives xx, xy, yy */
+    double u, x, y, xx, xy, yy;
+} field;
+
+typedef struct { /* Gaussians at one moment */
+    real x[NODES + SPARE], y[NODES + SPARE], ixx[NODES + SPARE], ixy[NODES + SPARE], iyy[NODES + SPARE];
+    real height[NODES + SPARE];
+    int count;
+} gaussians;
+
+typedef struct { /* what a point adds to each sum of a field */
+    real part[6][NODES + SPARE];
+} parts;
+
+typedef struct {
+    /* history: energy as e above, mean time in ticks, centre and scatter in beam widths */
+    real e[NODES + SPARE], x[NODES + SPARE], y[NODES + SPARE];
+    real xx[NODES + SPARE], xy[NODES + SPARE], yy[NODES + SPARE];
+    double t[NODES + SPARE];
+    int count, cursor;
+    /* the newest ticks, in a ring: where each began, where the last one ended, and W absorbed */
+    double place[RECENT][2], watts[RECENT], here[2];
+    long long now; /* ticks since the start */
+    double emitted; /* W, of a laser with a lag */
+    /* the gain */
+    double gain, variance, outlier;
+    int has_outlier, refused;
+    double offset[2]; /* of the peak from the beam, along the heading and to its left, in beam widths */
+    double peak[2];   /* where the plan's first tick has it, in beam widths */
+    /* worked out from the process */
+    double grow, strength, depth; /* per tick; e per joule; alpha tick / h2 */
+    double rule_height[RULE];     /* of a point per watt */
+    double rule_inverse[RULE];
+    gaussians old ALIGNED, rule ALIGNED;
+    parts sums ALIGNED;
+} twin;
+
+#endif

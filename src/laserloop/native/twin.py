@@ -1,0 +1,220 @@
+"""The twin's controller compiled: the process and the problem as C has them, and one call per tick."""
+
+import ctypes
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from math import exp
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from laserloop.control.action import Action, Controller, Status
+from laserloop.control.mpc import MpcController
+from laserloop.control.problem import MpcProblem
+from laserloop.control.sqp import SqpSolver
+from laserloop.control.validator import ImageValidator
+from laserloop.native.build import NoCompiler, load_library
+from laserloop.native.engine import STATUSES, address, aligned, lay_problem
+from laserloop.native.render import CONFIG, find_dtype, read_source
+from laserloop.paths.preview import Preview
+from laserloop.plant.camera import Image
+from laserloop.predict.twin import TwinPredictor, TwinSettings, history, moments, peak
+from laserloop.predict.twin.twin import FEW, LINES, STEEP, SUBPIXEL
+from laserloop.process import Process
+
+FloatArray = NDArray[np.float64]
+
+PARTS = ("working_set", "qp", "costs", "tick")
+OWN = ("field", "history", "forecast", "gain", "plan", "act")
+UNIT = (
+    "twin.c",
+    "types.h",
+    "twin_types.h",
+    *(f"{part}.c" for part in PARTS),
+    *(f"twin_{part}.c" for part in OWN),
+)
+RULE, LEVELS = 288, 1024  # sizes of twin_types.h
+QPS = 4  # most in a tick, as in twin_plan.c; two are usual
+RATIO = 100  # median time of a decision in NumPy over that in C
+DOORS = ("sizes", "start", "act")
+TABLE = np.dtype([("first", "f8"), ("per", "f8"), ("value", "f8", LEVELS + 1)])
+PROCESS = np.dtype(
+    [
+        *((name, "f8") for name in ("sigma", "alpha")),
+        ("plate", "f8", 3),
+        *((name, "f8") for name in ("tick", "absorptivity", "lag_left", "lag_mean", "ambient")),
+        *((name, "f8") for name in ("worth", "faded")),
+        *((name, "f8") for name in ("prior", "walk", "error", "gate", "gain_low", "gain_high")),
+        *((name, "f8") for name in ("noise", "pixel", "steep", "few", "subpixel")),
+        *((name, "f8") for name in ("behind", "longest", "reach")),
+        *((name, "i4") for name in ("recent", "lags", "points", "lines")),
+        ("lag", "i4", RULE),
+        *((name, "f8", RULE) for name in ("age", "share", "way")),
+        ("temperature", TABLE),
+        ("heat", TABLE),
+    ]
+)  # the C struct `process`
+
+
+def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
+    """The numbers of a twin as C has them."""
+    process, settings, rule, body = twin.process, twin.settings, twin.rule, twin.body
+    camera, laser, gain = process.camera, process.laser, settings.gain
+    left = exp(-process.tick / laser.lag) if laser.lag > 0 else 0.0
+    laid = np.zeros(1, PROCESS)
+    values: dict[str, object] = {
+        **{"sigma": body.sigma, "alpha": body.alpha, "plate": body.plate, "tick": process.tick},
+        **{"absorptivity": process.beam.absorptivity, "lag_left": left, "ambient": process.ambient},
+        "lag_mean": (1.0 - left) * laser.lag / process.tick,
+        **{"worth": twin.worth, "faded": history.FADED * twin.worth},
+        **{"prior": gain.prior, "walk": gain.walk, "error": gain.floor, "gate": gain.gate},
+        **{"gain_low": gain.bounds[0], "gain_high": gain.bounds[1]},
+        **{"noise": camera.noise, "pixel": camera.pixel or 0.0, "steep": STEEP, "few": FEW * twin.wanted},
+        **{"subpixel": SUBPIXEL, "behind": peak.BEHIND, "longest": peak.LONGEST, "reach": moments.REACH},
+        **{"recent": twin.memory, "lags": rule.lags, "points": len(rule.lag)},
+        "lines": LINES[camera.noise > 0.0],
+    }
+    for name, value in values.items():
+        laid[name] = value
+    for name, column in (
+        ("lag", rule.lag),
+        ("age", rule.tau / process.tick),
+        ("share", rule.share),
+        ("way", rule.way),
+    ):
+        laid[name][0, : len(column)] = column
+    most = twin.table.theta_of(np.array([twin.hottest]))[0]
+    u = np.linspace(0.0, most, LEVELS + 1)
+    T = np.linspace(process.ambient, twin.hottest, LEVELS + 1)
+    laid["temperature"] = (0.0, LEVELS / most, twin.table.temperature_of(u))
+    laid["heat"] = (process.ambient, LEVELS / (twin.hottest - process.ambient), twin.table.theta_of(T))
+    return laid
+
+
+class TwinController:
+    """Image in, power out, by the compiled twin; raises NoCompiler where there is none."""
+
+    name = "twin"
+
+    def __init__(self, twin: TwinPredictor, problem: MpcProblem, *, dtype: DTypeLike = np.float32) -> None:
+        self.problem = problem
+        self.horizon, self.memory = problem.horizon, twin.memory
+        single = find_dtype(dtype) is np.float32
+        sources = list_sources(problem.horizon, single=single)
+        self.library = load_library(sources, UNIT[0], defines=("-DLASERLOOP_ENGINE",))
+        for door in DOORS:
+            getattr(self.library, f"laserloop_{door}").restype = None
+        sizes = (ctypes.c_size_t * 3)()
+        self.library.laserloop_sizes(sizes)
+        laid, wants = lay_process(twin), lay_problem(problem, 1)
+        if [laid.nbytes, wants.nbytes] != list(sizes)[:2]:
+            raise NoCompiler(f"the library lays its numbers out in {list(sizes)} bytes, not as expected")
+        self.state = aligned(sizes[2])
+        self._kept = laid, wants
+        n = self.horizon
+        self._in = np.zeros(5 + 2 * (n + 1) + n + 3 * self.memory + 2)
+        self._out = np.zeros(2 * n + 9)
+        self._act = partial(
+            self.library.laserloop_act, address(laid), address(wants), address(self.state), address(self._in)
+        )
+        self._start = partial(
+            self.library.laserloop_start, address(laid), address(wants), address(self.state)
+        )
+        self._answer = address(self._out)
+        self._tick = twin.process.tick
+        self._validator = ImageValidator()
+        self.reset()
+
+    def reset(self) -> None:
+        """A plate at rest; the next tick is the first."""
+        self._start()
+        self._validator.reset()
+        self._now = 0
+        self._seen = -1.0
+        self._grid: tuple[object, ...] = ()
+
+    @property
+    def gain(self) -> float:
+        """g, measured over expected."""
+        return float(self._out[2 * self.horizon + 2])
+
+    @property
+    def peak(self) -> FloatArray:
+        """Where T_max of the coming tick is expected, m."""
+        return self._out[2 * self.horizon + 4 : 2 * self.horizon + 6].copy()
+
+    @property
+    def gaussians(self) -> int:
+        """How many stand for the old heat."""
+        return int(self._out[2 * self.horizon + 6])
+
+    def act(self, image: Image | None, preview: Preview) -> Action:
+        """Decide the power of the coming tick."""
+        began = perf_counter()
+        good, mended = self._validator.judge(image)
+        self._take(good, preview)
+        places = self._point_at(good)
+        self._act(*places, self._answer)
+        n = self.horizon
+        out = self._out.copy()
+        status = STATUSES[int(out[2 * n])]
+        if status is Status.SOLVED and (good is None or mended):
+            status = Status.MENDED if mended else Status.BLIND
+        return Action(
+            power=float(out[0]),
+            status=status,
+            plan=out[:n],
+            predicted=out[n : 2 * n],
+            iterations=int(out[2 * n + 1]),
+            solve_s=perf_counter() - began,
+        )
+
+    def _take(self, image: Image | None, preview: Preview) -> None:
+        """Copy a tick to where C finds it."""
+        n, given = self.horizon, self._in
+        past = len(preview.powers)
+        news = min(round(preview.time / preview.tick) - self._now, past)
+        self._now += news
+        given[0] = news
+        given[1] = -1.0
+        if image is not None and image.time != self._seen:
+            self._seen = image.time
+            given[1] = round((preview.time - image.time) / self._tick)
+            given[2:4] = image.temperature.shape[::-1]
+        given[4] = float(past > 0 and not preview.was_lit[-1])
+        given[5 : 7 + 2 * n] = preview.ahead[: n + 1].ravel()
+        given[7 + 2 * n : 7 + 3 * n] = preview.lit[:n]
+        rows = given[7 + 3 * n :]
+        for k in range(news):
+            rows[3 * k] = preview.powers[past - news + k]
+            rows[3 * k + 1 : 3 * k + 3] = preview.positions[past - news + k + 1]
+        rows[3 * news : 3 * news + 2] = preview.positions[past - news]
+
+    def _point_at(self, image: Image | None) -> tuple[object, ...]:
+        """The addresses of an image's arrays, which live as long as the call."""
+        if image is None:
+            return (None, None, None)
+        return address(image.x), address(image.y), address(image.temperature)
+
+
+def make_twin(problem: MpcProblem, process: Process, settings: TwinSettings | None = None) -> Controller:
+    """The twin of a process over its own horizon: compiled where it can be, otherwise in NumPy."""
+    predictor = TwinPredictor(process, settings)
+    own = replace(problem, horizon=predictor.horizon)
+    try:
+        return TwinController(predictor, own)
+    except NoCompiler as missing:
+        note = (
+            f"the twin plans in NumPy, since there is no compiled one ({missing}); with a C compiler it "
+            f"would decide about {RATIO} times faster"
+        )
+        solver = SqpSolver(own, max_iterations=QPS, halvings=0)
+        return MpcController(predictor, solver, own, resume=True, name="twin", notes=(note,))
+
+
+def list_sources(horizon: int, *, single: bool) -> Mapping[str, str]:
+    """The files of a library, by name."""
+    config = f"#define LASERLOOP_HORIZON {horizon}\n#define LASERLOOP_DOUBLE {int(not single)}\n"
+    return {name: read_source(name) for name in (*UNIT, "twin_engine.c")} | {CONFIG: config}

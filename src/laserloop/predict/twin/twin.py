@@ -1,0 +1,216 @@
+"""The twin: a predictor from a process alone."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.paths.preview import Preview
+from laserloop.plant.camera import Image
+from laserloop.predict.twin.gain import GainFilter, GainSettings
+from laserloop.predict.twin.heat import Body, Gaussians
+from laserloop.predict.twin.history import SHARES, History
+from laserloop.predict.twin.moments import Moments
+from laserloop.predict.twin.peak import climb, guess_peak
+from laserloop.predict.twin.pulse import make_rule
+from laserloop.process import Material, Process
+from laserloop.process.heat_table import tabulate
+
+FloatArray = NDArray[np.float64]
+
+ALPHA_AT = 0.31  # of the way from ambient to the window's middle, where α is read off the material
+ROUNDS = 4  # of the search for a peak
+HEADROOM = 1000.0  # K above the window, up to which temperatures are told apart
+LINES = (3, 5)  # rows and columns of pixels around the peak that are compared, without and with noise
+STEEP = 30  # power of u with which a pixel counts: those at the peak most
+FEW = 0.05  # of the wanted u below which there is nothing to compare
+SUBPIXEL = 0.2  # σ: pixels larger than this read a mean, not a point
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwinSettings:
+    """How far the twin looks, and how exact it is."""
+
+    horizon: int = 5  # ticks
+    alpha: float | None = None  # m²/s; None: read off the material
+    budget: float = 0.2  # K, that merging of old heat may cost
+    gain: GainSettings = field(default_factory=GainSettings)
+
+
+def read_alpha(material: Material, ambient: float, middle: float) -> float:
+    """The one diffusivity that stands for all temperatures between ambient and a window's middle, m²/s."""
+    T = ambient + ALPHA_AT * (middle - ambient)
+    return float(material.conductivity(T) / (material.density(T) * material.heat_capacity(T)))
+
+
+class TwinPredictor:
+    """Knows a process, what the scanner did, and the ratio of what is seen to what it expects."""
+
+    name = "twin"
+    affine = False
+
+    def __init__(self, process: Process, settings: TwinSettings | None = None) -> None:
+        self.settings = settings or TwinSettings()
+        self.process = process
+        self.horizon = self.settings.horizon
+        middle = 0.5 * sum(process.window)
+        alpha = self.settings.alpha or read_alpha(process.material, process.ambient, middle)
+        self.body = Body(sigma=process.beam.sigma, alpha=alpha, plate=process.plate)
+        self.table = tabulate(process.material, process.ambient)
+        self.hottest = max(process.window[1], process.ambient) + HEADROOM
+        self.wanted = float(self.table.theta_of(np.array([middle]))[0])
+        k = float(process.material.conductivity(middle))
+        self.rule = make_rule(process.tick, process.speed * process.tick, self.body.sigma, alpha)
+        camera = process.camera
+        self.memory = self.rule.lags + camera.delay + camera.exposure  # ticks kept one by one
+        self.worth = self.settings.budget * k / SHARES  # W/m, that a merge may cost
+        self._history = History(self.body, process.tick, self.worth, self.memory)
+        self._filter = GainFilter(self.settings.gain)
+        self.reset()
+
+    def reset(self) -> None:
+        """A plate at rest; the next tick is the first."""
+        self._history.reset()
+        self._filter.reset()
+        self._now = 0  # ticks
+        self.ends = np.zeros((self.memory + 1, 2))  # m, where the newest ticks began and ended
+        self.watts = np.zeros(self.memory)  # absorbed in each of them, oldest first
+        self.emitted = 0.0  # W, what a laser with a lag gives now
+        self._seen = -1.0  # s, time of the last image
+
+    @property
+    def gain(self) -> float:
+        """g, measured over expected."""
+        return self._filter.gain
+
+    @property
+    def gaussians(self) -> int:
+        """How many stand for the old heat."""
+        return len(self._history)
+
+    def observe(self, image: Image | None, preview: Preview) -> "TwinForecast":
+        """Take in what was given and seen, and forecast."""
+        if not self._now:
+            self.ends[:] = preview.positions[0]
+        self._follow(preview)
+        if image is not None and image.time != self._seen:
+            self._seen = image.time
+            self._compare(image)
+        return TwinForecast(self, preview)
+
+    def _follow(self, preview: Preview) -> None:
+        """Absorb the ticks given since the last call."""
+        past = len(preview.powers)
+        news = min(round(preview.time / preview.tick) - self._now, past)
+        for k in range(past - news, past):
+            command = float(preview.powers[k])
+            power, self.emitted = self.process.laser.follow(self.emitted, command, preview.tick)
+            self._absorb(power, preview.positions[k : k + 2])
+        self._filter.wait(news)
+
+    def _absorb(self, power: float, spot: FloatArray) -> None:
+        """One tick at this mean power."""
+        watts = power * self.process.beam.absorptivity
+        self._now += 1
+        self._history.add(self._now, watts * self.process.tick, spot)
+        self.watts[:-1], self.ends[:-1] = self.watts[1:].copy(), self.ends[1:].copy()
+        self.watts[-1], self.ends[-2:] = watts, spot
+
+    def at_moments(self, ends: FloatArray, moments: NDArray[np.intp]) -> Moments:
+        """All heat after some of the ticks kept one by one and those that follow them."""
+        return Moments(
+            self.body,
+            self.rule,
+            self._history,
+            tick=self.process.tick,
+            ends=ends,
+            first=self._now - self.memory,
+            moments=moments,
+        )
+
+    def _compare(self, image: Image) -> None:
+        """The gain by the pixels around the peak, when the image was taken."""
+        age = self._now - round(image.time / self.process.tick)
+        moment = self.memory - age
+        if age < 0 or moment < self.rule.lags:
+            return
+        heat = self.at_moments(self.ends[: moment + 1], np.array([moment])).driven(self.watts[:moment])
+        guess = guess_peak(self.ends[None, moment], self.ends[None, moment - 1], self.body.sigma)
+        peak = climb(heat, guess, self.body.sigma, ROUNDS)[0]
+        expected, seen = self._read(heat, peak, image)
+        if not expected.size or self.gain * expected.max() < FEW * self.wanted:
+            return
+        weight = (expected / expected.max()) ** STEEP * expected
+        norm = float(np.sum(weight * expected))
+        ratio = float(np.sum(weight * seen)) / norm
+        k = float(self.process.material.conductivity(self.table.temperature_of(self.gain * expected.max())))
+        noise = self.process.camera.noise * k * float(np.sqrt(np.sum(weight**2))) / norm
+        self._filter.read(ratio, noise)
+
+    def _read(self, heat: Gaussians, peak: FloatArray, image: Image) -> tuple[FloatArray, FloatArray]:
+        """u expected and seen of the pixels around the peak."""
+        camera = self.process.camera
+        pixel, lines = camera.pixel or 0.0, LINES[camera.noise > 0.0]
+        rows, columns = nearest(image.y, peak[1], lines), nearest(image.x, peak[0], lines)
+        points = np.stack(np.meshgrid(image.x[columns], image.y[rows]), axis=-1).reshape(-1, 2)
+        seen = self.table.theta_of(image.temperature[rows, columns].ravel())
+        if pixel <= SUBPIXEL * self.body.sigma:
+            return heat.at(points), seen
+        nodes, weights = np.polynomial.legendre.leggauss(2)
+        offsets = 0.5 * pixel * np.stack(np.meshgrid(nodes, nodes), axis=-1).reshape(-1, 2)
+        u = heat.at((points[:, np.newaxis] + offsets).reshape(-1, 2)).reshape(len(points), -1)
+        mean = self.table.temperature_of(self.gain * u) @ (0.25 * np.outer(weights, weights).ravel())
+        return self.table.theta_of(mean) / self.gain, seen
+
+
+def nearest(lines: FloatArray, at: float, count: int) -> slice:
+    """As many rising lines that lie nearest to a place."""
+    count = min(count, len(lines))
+    first = int(np.clip(np.searchsorted(lines, at) - (count + 1) // 2, 0, len(lines) - count))
+    if first + count < len(lines) and at - lines[first] > lines[first + count] - at:
+        first += 1
+    return slice(first, first + count)
+
+
+class TwinForecast:
+    """What any plan leads to, seen from one tick. Images that are late correct the gain, not the plan."""
+
+    committed: FloatArray = np.empty(0)
+
+    def __init__(self, twin: TwinPredictor, preview: Preview) -> None:
+        self._twin = twin
+        n, past = twin.horizon, twin.memory
+        way = preview.ahead[: n + 1]
+        self.previous = preview.power
+        self._past = past
+        ends = np.concatenate((twin.ends[:-1], way))
+        self._moments = twin.at_moments(ends, past + 1 + np.arange(n))
+        self.points = guess_peak(way[1:], way[:-1], twin.body.sigma)
+        laser, tick = twin.process.laser, twin.process.tick
+        self._free = np.empty(n)  # W emitted without any command
+        self._follow = np.zeros((n, n))  # W emitted per watt commanded
+        for j in range(n + 1):
+            power = twin.emitted if j == n else 0.0
+            for i in range(n):
+                mean, power = laser.follow(power, float(i == j), tick)
+                (self._free if j == n else self._follow[:, j])[i] = mean
+
+    def predict(self, plan: FloatArray) -> FloatArray:
+        """T_max near the beam, K, at the end of each tick."""
+        return self._evaluate(plan)[0]
+
+    def linearise(self, plan: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """T_max, K, and its slopes, K/W, at the peaks of a plan."""
+        T, gain = self._evaluate(plan)
+        twin = self._twin
+        per_watt = self._moments.gains(self.points, range(self._past, self._past + twin.horizon))
+        absorbed = twin.process.beam.absorptivity * per_watt @ self._follow
+        return T, (gain / twin.process.material.conductivity(T))[:, np.newaxis] * absorbed
+
+    def _evaluate(self, plan: FloatArray) -> tuple[FloatArray, float]:
+        """T_max, K, and g; leaves the points at the peaks."""
+        twin = self._twin
+        coming = twin.process.beam.absorptivity * (self._free + self._follow @ plan)
+        heat = self._moments.driven(np.concatenate((twin.watts, coming)))
+        self.points = climb(heat, self.points, twin.body.sigma, ROUNDS)
+        return twin.table.temperature_of(twin.gain * heat.at(self.points)), twin.gain
