@@ -14,7 +14,7 @@ from laserloop.predict.networks.folding import SMOOTHING, Folder
 from laserloop.predict.networks.forecast import NetworkForecast
 from laserloop.predict.networks.model import Model
 
-RATIO = 50  # of the medians in NumPy and in C over 360 ticks of closed loops, 1.5 ms and 31 µs; hard ones more
+RATIO = 50  # of medians over 360 ticks of closed loops, 1.5 ms in NumPy and 31 µs in C; hard ticks more
 
 
 class RealtimeSolver:
