@@ -71,10 +71,10 @@ def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
         **{"worth": twin.worth, "faded": history.FADED * twin.worth},
         **{"prior": gain.prior, "walk": gain.walk, "error": gain.floor, "gate": gain.gate},
         **{"gain_low": gain.bounds[0], "gain_high": gain.bounds[1]},
-        **{"noise": camera.noise, "pixel": camera.pixel or 0.0, "steep": STEEP, "few": FEW * twin.wanted},
+        **{"noise": camera.noise, "pixel": camera.pixel or 0.0, "few": FEW * twin.wanted},
         **{"subpixel": SUBPIXEL, "behind": peak.BEHIND, "longest": peak.LONGEST, "reach": moments.REACH},
         **{"recent": twin.memory, "lags": rule.lags, "points": len(rule.lag)},
-        "lines": LINES[camera.noise > 0.0],
+        **{"lines": LINES[camera.noise > 0.0], "steep": STEEP[camera.noise > 0.0]},
     }
     for name, value in values.items():
         laid[name] = value

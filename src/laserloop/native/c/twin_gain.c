@@ -37,6 +37,15 @@ static int read_gain(twin *w, const process *p, double ratio, double noise)
     return 1;
 }
 
+static double raise(double base, int power)
+{
+    double product = 1.0;
+    for (; power > 0; power /= 2, base *= base)
+        if (power % 2)
+            product *= base;
+    return product;
+}
+
 /* The first of `count` lines that lie nearest to a place, m. */
 static int find_lines(int all, const double *line, double at, int count)
 {
@@ -124,8 +133,7 @@ static int compare_image(twin *w, const process *p, int age, int columns, int ro
     if (!(w->gain * most >= p->few))
         return -1;
     for (int k = 0; k < count; ++k) {
-        const double share = expected[k] / most, s2 = share * share, s4 = s2 * s2, s8 = s4 * s4, s16 = s8 * s8;
-        const double weight = expected[k] * s16 * s8 * s4 * s2; /* share^30: those at the peak count most */
+        const double weight = expected[k] * raise(expected[k] / most, (int)p->steep); /* those at the peak count most */
         up += weight * seen[k];
         down += weight * expected[k];
         size += weight * weight;

@@ -22,7 +22,7 @@ ALPHA_AT = 0.31  # of the way from ambient to the window's middle, where α is r
 ROUNDS = 4  # of the search for a peak
 HEADROOM = 1000.0  # K above the window, up to which temperatures are told apart
 LINES = (3, 5)  # rows and columns of pixels around the peak that are compared, without and with noise
-STEEP = 30  # power of u with which a pixel counts: those at the peak most
+STEEP = (90, 30)  # power of u with which a pixel counts, without and with noise: those at the peak most
 FEW = 0.05  # of the wanted u below which there is nothing to compare
 SUBPIXEL = 0.2  # σ: pixels larger than this read a mean, not a point
 
@@ -140,7 +140,7 @@ class TwinPredictor:
         expected, seen = self._read(heat, peak, image)
         if not expected.size or self.gain * expected.max() < FEW * self.wanted:
             return
-        weight = (expected / expected.max()) ** STEEP * expected
+        weight = (expected / expected.max()) ** STEEP[self.process.camera.noise > 0.0] * expected
         norm = float(np.sum(weight * expected))
         ratio = float(np.sum(weight * seen)) / norm
         k = float(self.process.material.conductivity(self.table.temperature_of(self.gain * expected.max())))
