@@ -108,7 +108,7 @@ static int compare_image(twin *w, const process *p, int age, int columns, int ro
     double peak[2], wall[2], step[2], expected[LINES * LINES], seen[LINES * LINES];
     double most = 0.0, up = 0.0, down = 0.0, size = 0.0, slope;
     int count = 0;
-    if (age < 0 || moment < 1 || p->recent - age < p->lags)
+    if (age < 0 || moment < 1 || p->recent - age < p->lags || !(w->watts[(moment - 1) % RECENT] > 0.0))
         return -1;
     const double *here = find_end(w, NULL, moment);
     spread_history(w, (double)moment, p->lags, &w->old);

@@ -23,7 +23,7 @@ ROUNDS = 4  # of the search for a peak
 HEADROOM = 1000.0  # K above the window, up to which temperatures are told apart
 LINES = (3, 5)  # rows and columns of pixels around the peak that are compared, without and with noise
 STEEP = (90, 30)  # power of u with which a pixel counts, without and with noise: those at the peak most
-FEW = 0.05  # of the wanted u below which there is nothing to compare
+FEW = 0.5  # of the wanted u below which nothing is compared: a cooling plate has another α
 FRAMES = 8  # most of an exposure that are looked at
 CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]]) / np.sqrt(
     3.0
@@ -136,7 +136,7 @@ class TwinPredictor:
         """The gain by the pixels around the peak, when the image was taken."""
         age = self._now - round(image.time / self.process.tick)
         moment = self.memory - age
-        if age < 0 or moment < self.rule.lags:
+        if age < 0 or moment < self.rule.lags or self.watts[moment - 1] <= 0.0:
             return
         frames = [
             self._recall(k) for k in exposed(moment, self.process.camera.exposure, self.memory - self._now)
