@@ -2,6 +2,9 @@
 
 #include "twin_types.h"
 
+#define LOOKS 4   /* most steps towards a peak; one or two are usual */
+#define CLOSE 0.1 /* beam widths: within them a quadratic will do */
+
 typedef struct {
     double centre[2];  /* of the quadratics, in beam widths */
     field fixed;       /* heat that no plan changes */
@@ -175,12 +178,12 @@ static void look_ahead(twin *w, const process *p, const double *watts, prospect 
         for (int round = 0;; ++round) {
             field total;
             look_around(w, p, moment, sides, wall, o->centre, &o->fixed, o->tick);
-            if (round == 1)
-                break;
             total = o->fixed;
             for (int j = 0; j <= i; ++j)
                 add_field(&total, &o->tick[j], watts[j]);
             step_uphill(&total, p->longest, step);
+            if (round == LOOKS || (round > 0 && step[0] * step[0] + step[1] * step[1] < CLOSE * CLOSE))
+                break;
             o->centre[0] += step[0];
             o->centre[1] += step[1];
         }
