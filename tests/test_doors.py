@@ -27,7 +27,7 @@ DOORS: dict[str, set[str]] = {
         *("bad_input", "bench", "cluster", "control", "data", "evaluation", "loop", "paths", "plant"),
         *("predict", "process", "report"),
     },
-    "native": {"bad_input", "control", "predict"},
+    "native": {"bad_input", "control", "paths", "plant", "predict", "process"},
     "paths": {"bad_input"},
     "plant": {"bad_input", "paths", "process"},
     "predict": {"bad_input", "data", "paths", "plant", "process"},

@@ -17,7 +17,7 @@ from laserloop.control.sqp import SqpSolver
 from laserloop.control.validator import ImageValidator
 from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.engine import STATUSES, address, aligned, lay_problem
-from laserloop.native.render import CONFIG, find_dtype, read_source
+from laserloop.native.render import CONFIG, define, find_dtype, read_source
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.twin import TwinPredictor, TwinSettings, history, moments, peak
@@ -216,5 +216,10 @@ def make_twin(problem: MpcProblem, process: Process, settings: TwinSettings | No
 
 def list_sources(horizon: int, *, single: bool) -> Mapping[str, str]:
     """The files of a library, by name."""
-    config = f"#define LASERLOOP_HORIZON {horizon}\n#define LASERLOOP_DOUBLE {int(not single)}\n"
-    return {name: read_source(name) for name in (*UNIT, "twin_engine.c")} | {CONFIG: config}
+    names = (*UNIT, "twin_engine.c")
+    return {name: read_source(name) for name in names} | {CONFIG: render_config(horizon, single=single)}
+
+
+def render_config(horizon: int, *, single: bool) -> str:
+    """The config header as far as a library needs it."""
+    return define({"HORIZON": horizon, "DOUBLE": int(not single)})

@@ -6,6 +6,11 @@
 
 static const double gauss[2] = {-0.57735026918962576, 0.57735026918962576}; /* points of a pixel, in half pixels */
 
+typedef struct {
+    double expected;     /* K, at the hottest pixel */
+    double ratio, noise; /* measured over expected, and its standard deviation */
+} comparison;
+
 /* Let ticks pass: the gain may have wandered. */
 static void wait_gain(twin *w, const process *p, double ticks)
 {
@@ -67,9 +72,9 @@ static double expect_heat(twin *w, const process *p, long long moment, int sides
         total += sum_heat(&w->old, px, py, w->sums.part[0]);
         sum_heat(&w->rule, px, py, w->sums.part[0]);
         for (int j = 0; j < p->points; ++j) {
-            const long long tick = moment - 1 - p->lag[j];
-            if (tick >= 0)
-                total += (double)w->sums.part[0][j] * w->watts[tick % RECENT];
+            const long long when = moment - 1 - p->lag[j];
+            if (when >= 0)
+                total += (double)w->sums.part[0][j] * w->watts[when % RECENT];
         }
     }
     return total;
@@ -89,16 +94,12 @@ static double expect_pixel(twin *w, const process *p, long long moment, int side
     return look_up(&p->heat, mean, NULL) / w->gain;
 }
 
-/* Correct the gain by an image taken `age` ticks ago: T[row * columns + column], K, at x[column], y[row], m.
-   Returns 1 if it was used, 0 if it was left out as a bad frame, -1 if there was nothing to compare. */
-static int compare_image(twin *w, const process *p, int age, int columns, int rows, const double *x, const double *y,
-                         const double *T)
+/* The heat `age` ticks ago, and the peak in it, in beam widths. Returns the mirrors that are felt, or -1 if that is too
+   long ago or nothing had been given yet. */
+static int recall_peak(twin *w, const process *p, int age, double *wall, double *peak)
 {
     const long long moment = w->now - age;
-    const int wide = columns < p->lines ? columns : p->lines, tall = rows < p->lines ? rows : p->lines;
-    double peak[2], wall[2], step[2], expected[LINES * LINES], seen[LINES * LINES];
-    double most = 0.0, up = 0.0, down = 0.0, size = 0.0, slope;
-    int count = 0;
+    double step[2];
     if (age < 0 || moment < 1 || p->recent - age < p->lags)
         return -1;
     const double *here = find_end(w, NULL, moment);
@@ -113,16 +114,20 @@ static int compare_image(twin *w, const process *p, int age, int columns, int ro
         peak[0] += step[0];
         peak[1] += step[1];
     }
-    const int left = find_lines(columns, x, peak[0] * p->sigma, wide), top = find_lines(rows, y, peak[1] * p->sigma, tall);
-    for (int r = top; r < top + tall; ++r)
-        for (int c = left; c < left + wide; ++c) {
-            expected[count] = expect_pixel(w, p, moment, sides, wall, x[c], y[r]);
-            seen[count] = look_up(&p->heat, T[(size_t)r * (size_t)columns + (size_t)c], NULL);
-            most = expected[count] > most ? expected[count] : most;
-            ++count;
-        }
+    return sides;
+}
+
+/* What was measured over what was expected, and its standard deviation, by pixels that count the more the hotter they
+   are. Returns 0 if nothing is hot yet. */
+static int weigh_pixels(const twin *w, const process *p, int count, const double *expected, const double *seen,
+                        comparison *c)
+{
+    double most = 0.0, up = 0.0, down = 0.0, size = 0.0, slope;
+    for (int k = 0; k < count; ++k)
+        most = expected[k] > most ? expected[k] : most;
+    c->expected = look_up(&p->temperature, w->gain * most, &slope);
     if (!(w->gain * most >= p->few))
-        return -1;
+        return 0;
     for (int k = 0; k < count; ++k) {
         const double share = expected[k] / most, s2 = share * share, s4 = s2 * s2, s8 = s4 * s4, s16 = s8 * s8;
         const double weight = expected[k] * s16 * s8 * s4 * s2; /* share^30: those at the peak count most */
@@ -130,6 +135,27 @@ static int compare_image(twin *w, const process *p, int age, int columns, int ro
         down += weight * expected[k];
         size += weight * weight;
     }
-    look_up(&p->temperature, w->gain * most, &slope);
-    return read_gain(w, p, up / down, p->noise / slope * sqrt(size) / down);
+    c->ratio = up / down;
+    c->noise = p->noise / slope * sqrt(size) / down;
+    return 1;
+}
+
+/* An image taken `age` ticks ago: T[row * columns + column], K, at x[column], y[row], m.
+   Returns 0 if there is nothing to compare. */
+static int weigh_image(twin *w, const process *p, int age, int columns, int rows, const double *x, const double *y,
+                       const double *T, comparison *c)
+{
+    const int wide = columns < p->lines ? columns : p->lines, tall = rows < p->lines ? rows : p->lines;
+    double peak[2], wall[2], expected[LINES * LINES], seen[LINES * LINES];
+    int count = 0;
+    const int sides = recall_peak(w, p, age, wall, peak);
+    if (sides < 0)
+        return 0;
+    const int left = find_lines(columns, x, peak[0] * p->sigma, wide), top = find_lines(rows, y, peak[1] * p->sigma, tall);
+    for (int r = top; r < top + tall; ++r)
+        for (int k = left; k < left + wide; ++k) {
+            expected[count] = expect_pixel(w, p, w->now - age, sides, wall, x[k], y[r]);
+            seen[count++] = look_up(&p->heat, T[(size_t)r * (size_t)columns + (size_t)k], NULL);
+        }
+    return weigh_pixels(w, p, count, expected, seen, c);
 }
