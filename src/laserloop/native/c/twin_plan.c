@@ -99,7 +99,12 @@ static int plan_twin(twin *w, const process *p, const problem *b, const question
     }
     if (!is_finite(N, s->T))
         return NO_PREDICTION;
-    note_peak(w, p, f, peak);
+    if (k.free[0]) {
+        note_peak(w, p, f, peak);
+    } else { /* what is found around a dark beam is no guess for the next */
+        w->offset[0] = -p->behind;
+        w->offset[1] = 0.0;
+    }
     weigh(b, &k, s->plan, s->T, &over);
     if (k.n == 0)
         return SOLVED;
