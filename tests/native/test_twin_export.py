@@ -68,14 +68,15 @@ def drive(door: Deployed) -> Drive:
 
 def compile_runner(cc: str, folder: Path, *flags: str) -> Path:
     program = folder / f"runner-{cc}"
-    command = [cc, *STRICT, *flags, "-o", program, folder / "twin.c", folder / "twin_runner.c", "-lm"]
+    files = [str(file) for file in (program, folder / "twin.c", folder / "twin_runner.c")]
+    command = [cc, *STRICT, *flags, "-o", *files, "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return program
 
 
 def replay(program: Path, folder: Path, poisons: int) -> subprocess.CompletedProcess[str]:
-    command = [program, folder / "vectors.txt", "0", str(poisons)]
+    command = [str(program), str(folder / "vectors.txt"), "0", str(poisons)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
