@@ -136,12 +136,12 @@ class TwinPredictor:
         """The gain by the pixels around the peak, when the image was taken."""
         age = self._now - round(image.time / self.process.tick)
         moment = self.memory - age
-        if age < 0 or moment < self.rule.lags or self.watts[moment - 1] <= 0.0:
+        if age < 0 or moment < self.rule.lags:
             return
-        frames = [
-            self._recall(k) for k in exposed(moment, self.process.camera.exposure, self.memory - self._now)
-        ]
-        expected, seen = self._read(frames, image)
+        moments = exposed(moment, self.process.camera.exposure, self.memory - self._now)
+        if min(self.watts[moment - 1], self.watts[moments[len(moments) // 2] - 1]) <= 0.0:
+            return  # the laser is off, or has just come on
+        expected, seen = self._read([self._recall(k) for k in moments], image)
         if not expected.size or self.gain * expected.max() < FEW * self.wanted:
             return
         weight = (expected / expected.max()) ** STEEP[self.process.camera.noise > 0.0] * expected
@@ -176,7 +176,7 @@ class TwinPredictor:
 def exposed(moment: int, ticks: int, start: int) -> list[int]:
     """The moments, newest first, that an image of so many ticks is the mean of; at most `FRAMES` of them."""
     ticks = max(1, min(ticks, moment - start + 1))
-    return [moment - int(k) for k in np.linspace(0, ticks - 1, min(ticks, FRAMES)).round()]
+    return [moment - int(k) for k in np.linspace(0, ticks - 1, min(ticks, FRAMES)) + 0.5]
 
 
 def nearest(lines: FloatArray, at: float, count: int) -> slice:
