@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import cycle
+from pathlib import Path
 from typing import Literal
 
 import matplotlib as mpl
@@ -131,6 +132,7 @@ def draw_comparison(records: Sequence[Record]) -> Figure:
         for title, look in zip(titles, cycle(LOOKS), strict=False)
     ]
     _add_legend(figure, [*handles, *_band_legend()])
+    figure.suptitle(_name_setting(records), fontsize=STYLE["axes.titlesize"], ha="left", x=0.02)
     return figure
 
 
@@ -301,7 +303,18 @@ def _verdict(record: Record) -> str:
         return "no tick counts"
     over = record["n_over"]
     what = f"{over} tick{'s' * (over != 1)} too hot" if over else "never too hot"
-    return f"{what}, highest {record['t_max_k']:.1f} K"
+    return f"{record['t_min_k']:.0f} to {record['t_max_k']:.0f} K, {what}"
+
+
+def _name_setting(records: Sequence[Record]) -> str:
+    """Path, plant and window, each as far as all runs share it."""
+    paths = {Path(record["path"]).name for record in records}
+    plants = {record["plant"] for record in records}
+    windows = {read_window(record) for record in records}
+    words = [f"path {next(iter(paths))}"] if len(paths) == 1 else []
+    words += [f"plant {next(iter(plants))}"] if len(plants) == 1 else []
+    words += ["Tₘₐₓ wanted in {:g}–{:g} K".format(*window) for window in windows if len(windows) == 1]
+    return ", ".join(words)
 
 
 def _title(records: Sequence[Record]) -> list[str]:
