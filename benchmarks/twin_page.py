@@ -28,14 +28,12 @@ def write_page(results: Path) -> str:
     tables = {file.stem: read(file) for file in sorted((results / "twin").glob("*.json"))}
     rows = {name: found["rows"] for name, found in tables.items()}
     parts = [write_head(tables)]
-    for name, write in (
-        ("unseen", lambda: write_unseen(rows["unseen"], rows.get("baselines", []), results)),
-        ("disturbances", lambda: write_disturbances(rows["disturbances"], results)),
-        ("alloys", lambda: write_alloys(rows["alloys"])),
-        ("special", lambda: write_special(rows["special"])),
-        ("blind", lambda: write_blind(rows["blind"])),
-    ):
-        parts += [write()] if name in rows else []
+    if "unseen" in rows:
+        parts.append(write_unseen(rows["unseen"], rows.get("baselines", []), results))
+    if "disturbances" in rows:
+        parts.append(write_disturbances(rows["disturbances"], results))
+    rest = {"alloys": write_alloys, "special": write_special, "blind": write_blind}
+    parts += [write(rows[name]) for name, write in rest.items() if name in rows]
     return "\n\n".join(parts) + "\n"
 
 

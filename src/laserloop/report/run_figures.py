@@ -137,6 +137,28 @@ def draw_comparison(records: Sequence[Record]) -> Figure:
 
 
 @mpl.rc_context(STYLE)
+def draw_side_by_side(records: Sequence[Record]) -> Figure:
+    """T_max under several controllers in two columns, as wide as a page."""
+    rows = (len(records) + 1) // 2
+    figure = Figure(figsize=(2 * WIDTH - 1.6, 1.75 * rows + 0.9))
+    panels = figure.subplots(rows, 2, sharex=True, squeeze=False).ravel()
+    limits, titles = _find_limits(records), _title(records)
+    for i, (axes, record, look) in enumerate(zip(panels, records, cycle(LOOKS), strict=False)):
+        _plot_temperature(axes, record, look[0], str(i))
+        _scale(axes, limits, read_window(record))
+        axes.set_title(_head(titles[i], _verdict(record)))
+        if i % 2 == 0:
+            axes.set_ylabel("Tₘₐₓ, K")
+    for axes in panels[-2:]:
+        axes.set_xlabel("time, ms")
+    for axes in panels[len(records) :]:
+        axes.set_visible(False)
+    figure.legend(handles=_band_legend(), loc="outside lower left", ncols=5, columnspacing=1.2)
+    figure.suptitle(_name_setting(records), fontsize=STYLE["axes.titlesize"], ha="left", x=0.02)
+    return figure
+
+
+@mpl.rc_context(STYLE)
 def draw_tick_times(records: Sequence[Record]) -> Figure:
     """How long each decision took, and how much of that the solver, against the control interval."""
     interval = max((find_interval(record) for record in records), default=0.0) * 1e3
