@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from twin_page import write_page
-from twin_trials import UNSEEN, Trial, list_trials
+from twin_trials import DISTURBED, EXACT, UNSEEN, Trial, list_trials
 
 from laserloop.cluster import check_workers, open_cluster, share_out
 from laserloop.data.episode import find_turns
@@ -154,10 +154,11 @@ def locate(series: dict[str, Any], k: int) -> Row:
 
 
 def keep_widest(rows: list[Row]) -> list[Row]:
-    """Rows without their series, but for the widest excursion of each kind."""
-    for kind in {(row["row"], row["controller"]) for row in rows}:
-        same = [row for row in rows if (row["row"], row["controller"]) == kind and "series" in row]
-        widest = max(same, key=reach_out, default=None)
+    """Rows without their series, but for the widest excursion of the twin in each row of the unseen paths."""
+    for kind in {row["row"] for row in rows}:
+        same = [row for row in rows if row["row"] == kind and "series" in row]
+        drawn = kind in (EXACT, DISTURBED) and same[0]["controller"] == "twin"
+        widest = max(same, key=reach_out) if drawn else None
         for row in same:
             if row is not widest:
                 del row["series"]

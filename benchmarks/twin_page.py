@@ -16,8 +16,8 @@ Row = dict[str, Any]
 NAMES = {
     "twin": "**twin**",
     "pi": "PI, tuned for the plant",
-    "feedforward": "feed-forward + PI, tuned",
-    "constant": "constant power, tuned",
+    "feedforward": "feed-forward, tuned (looks at no camera)",
+    "constant": "constant power, tuned (looks at no camera)",
     "realtime": "the paper's corner model (trained on `paper`)",
 }
 SETTING = "Plant `graded`, process `paper` (304, window 760–800 K, ticks of 125 µs)"
