@@ -1,6 +1,7 @@
 """The camera: what it shows of a surface, when, and how exactly."""
 
 import copy
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.integrate import quad
 
 from laserloop.bad_input import BadInput
-from laserloop.plant.camera import Camera, Image
+from laserloop.plant.camera import Camera, Image, pixel_edges, pixel_weights, spline_weights
 from laserloop.plant.grid import graded_grid, uniform_grid
 from laserloop.plant.surface import Surface
 from laserloop.process import CameraSettings
@@ -366,3 +368,17 @@ def test_a_camera_that_cannot_be_built_says_why(changes: dict[str, Any], sentenc
 
 def test_an_image_knows_nothing_but_what_it_shows() -> None:
     assert set(Image.__slots__) == {"time", "x", "y", "temperature", "peak", "smooth", "subgrid"}
+
+
+@pytest.mark.parametrize("pixel", [50e-6, 100e-6, 200e-6])
+def test_a_smooth_camera_reads_the_mean_over_a_pixel_and_not_of_chords(pixel: float) -> None:
+    nodes, width = np.linspace(-2e-3, 2e-3, 81), 122e-6
+    edges = pixel_edges(nodes, pixel)
+    heat = 480.0 * np.exp(-0.5 * (nodes / width) ** 2)
+    exact = [
+        480.0 * quad(lambda x: np.exp(-0.5 * (x / width) ** 2), *span)[0] / pixel for span in pairwise(edges)
+    ]
+    inner = slice(2, -2)  # the outermost pixels are clipped
+    assert (spline_weights(nodes, edges) @ heat)[inner] == pytest.approx(exact[inner], abs=0.1)
+    assert np.abs(pixel_weights(nodes, edges) @ heat - exact)[inner].max() > 1.5
+    assert spline_weights(nodes, edges).sum(axis=1) == pytest.approx(1.0, abs=1e-5)

@@ -182,11 +182,11 @@ static double find_hottest(const laserloop_input *in)
 /* The peak alone: as if a pixel lay just there. */
 static int weigh_peak(twin *w, const process *p, int age, double T, comparison *c)
 {
-    double peak[2], wall[2], expected, seen;
-    const int sides = recall_peak(w, p, age, wall, peak);
+    double peak[2], wall[2], top, expected, seen;
+    const int sides = recall_peak(w, p, age, wall, peak, &top);
     if (sides < 0)
         return 0;
-    expected = expect_pixel(w, p, w->now - age, sides, wall, peak[0] * p->sigma, peak[1] * p->sigma);
+    expected = expect_pixel(w, p, w->now - age, sides, wall, top, peak[0] * p->sigma, peak[1] * p->sigma);
     expected = look_up(&p->heat, expected, NULL) / w->gain;
     seen = look_up(&p->heat, T, NULL);
     return weigh_pixels(w, p, was_lit(w, age), 1, &expected, &seen, c);

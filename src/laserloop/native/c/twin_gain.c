@@ -89,8 +89,9 @@ static double expect_heat(twin *w, const process *p, long long moment, int sides
     return total;
 }
 
-/* What a pixel is expected to read, K: at its centre, or on average. */
-static double expect_pixel(twin *w, const process *p, long long moment, int sides, const double *wall, double x, double y)
+/* What a pixel is expected to read, K: at its centre, or on average; `top`: u of the peak. */
+static double expect_pixel(twin *w, const process *p, long long moment, int sides, const double *wall, double top, double x,
+                           double y)
 {
     const int count = p->pixel <= p->subpixel * p->sigma ? 1 : 4;
     double mean = 0.0;
@@ -98,7 +99,7 @@ static double expect_pixel(twin *w, const process *p, long long moment, int side
         const double px = count == 1 ? x : x + 0.5 * p->pixel * gauss[k % 2];
         const double py = count == 1 ? y : y + 0.5 * p->pixel * gauss[k / 2];
         const double u = expect_heat(w, p, moment, sides, wall, px, py);
-        mean += look_up(&p->temperature, w->gain * u, NULL) / count;
+        mean += look_up(&p->temperature, w->gain * (1.0 - p->slender * (1.0 - u / top)) * u, NULL) / count;
     }
     return mean;
 }
@@ -111,9 +112,9 @@ static int recall_heat(twin *w, const process *p, long long moment, double *wall
     return find_sides(w, p, find_end(w, NULL, moment), &w->old, wall);
 }
 
-/* The heat `age` ticks ago, and the peak in it, in beam widths. Returns the mirrors that are felt, or -1 if that is too
+/* The heat `age` ticks ago, the peak in it, in beam widths, and its u. Returns the mirrors that are felt, or -1 if that is too
    long ago or nothing had been given yet. */
-static int recall_peak(twin *w, const process *p, int age, double *wall, double *peak)
+static int recall_peak(twin *w, const process *p, int age, double *wall, double *peak, double *top)
 {
     const long long moment = w->now - age;
     double step[2];
@@ -125,6 +126,7 @@ static int recall_peak(twin *w, const process *p, int age, double *wall, double 
         field total;
         look_around(w, p, moment, sides, wall, peak, &total, NULL);
         step_uphill(&total, p->longest, step);
+        *top = at_step(&total, step);
         peak[0] += step[0];
         peak[1] += step[1];
     }
@@ -176,24 +178,25 @@ static int weigh_image(twin *w, const process *p, int age, int columns, int rows
                        const double *T, comparison *c)
 {
     const int wide = columns < p->lines ? columns : p->lines, tall = rows < p->lines ? rows : p->lines;
-    double peak[2], wall[2], expected[LINES * LINES] = {0}, seen[LINES * LINES];
+    double peak[2], wall[2], top, expected[LINES * LINES] = {0}, seen[LINES * LINES];
     int before[FRAMES];
-    if (recall_peak(w, p, age, wall, peak) < 0)
+    if (recall_peak(w, p, age, wall, peak, &top) < 0)
         return 0;
     const int frames = list_frames(w, p, age, before);
     const int lit = was_lit(w, age) && was_lit(w, age + before[frames / 2]);
     if (frames > 1)
-        recall_peak(w, p, age + before[frames / 2], wall, peak);
-    const int left = find_lines(columns, x, peak[0] * p->sigma, wide), top = find_lines(rows, y, peak[1] * p->sigma, tall);
+        recall_peak(w, p, age + before[frames / 2], wall, peak, &top);
+    const int left = find_lines(columns, x, peak[0] * p->sigma, wide);
+    const int first = find_lines(rows, y, peak[1] * p->sigma, tall);
     for (int j = 0; j < frames; ++j) {
         const long long moment = w->now - age - before[j];
         const int sides = moment > 0 ? recall_heat(w, p, moment, wall) : 0;
         for (int k = 0; k < wide * tall; ++k)
-            expected[k] += (moment > 0 ? expect_pixel(w, p, moment, sides, wall, x[left + k % wide], y[top + k / wide])
+            expected[k] += (moment > 0 ? expect_pixel(w, p, moment, sides, wall, top, x[left + k % wide], y[first + k / wide])
                                        : p->ambient) / frames;
     }
     for (int k = 0; k < wide * tall; ++k) {
-        seen[k] = look_up(&p->heat, T[(size_t)(top + k / wide) * (size_t)columns + (size_t)(left + k % wide)], NULL);
+        seen[k] = look_up(&p->heat, T[(size_t)(first + k / wide) * (size_t)columns + (size_t)(left + k % wide)], NULL);
         expected[k] = look_up(&p->heat, expected[k], NULL) / w->gain;
     }
     return weigh_pixels(w, p, lit, wide * tall, expected, seen, c);

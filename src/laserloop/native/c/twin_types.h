@@ -32,7 +32,7 @@ typedef struct {
     double worth, faded;                               /* W/m: what a merge may cost, and what is forgotten */
     double prior, walk, error, gate, gain_low, gain_high; /* of the gain filter */
     double noise, pixel;                               /* K, m; a pixel of 0 reads points */
-    double steep, few, subpixel;                       /* of the comparison with an image */
+    double steep, few, subpixel, slender;              /* of the comparison with an image */
     double behind, longest, reach;                     /* of the search for the peak, and of the sides */
     int recent, lags, points, lines;                   /* ticks kept, lags of the rule and its points, rows of pixels */
     int exposure, frames;                              /* ticks of an image, and how many of them are looked at */
