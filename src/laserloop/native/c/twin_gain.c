@@ -61,15 +61,14 @@ static int find_lines(int all, const double *line, double at, int count)
 }
 
 /* u at a point, m, of the heat that w->old and w->rule hold. */
-static double expect_heat(twin *w, const process *p, long long moment, int sides, const double *wall, double x, double y)
+static double expect_heat(twin *w, const process *p, long long moment, double x, double y)
 {
-    double total = 0.0;
+    double total = sum_heat(&w->old, x / p->sigma, y / p->sigma, w->sums.part[0]);
     for (int mirror = 0; mirror < 4; ++mirror) {
-        const double px = mirror & 1 ? 2.0 * wall[0] - x / p->sigma : x / p->sigma;
-        const double py = mirror & 2 ? 2.0 * wall[1] - y / p->sigma : y / p->sigma;
-        if (mirror & ~sides)
+        const double px = mirror & 1 ? 2.0 * w->wall[0] - x / p->sigma : x / p->sigma;
+        const double py = mirror & 2 ? 2.0 * w->wall[1] - y / p->sigma : y / p->sigma;
+        if (mirror & ~w->sides)
             continue;
-        total += sum_heat(&w->old, px, py, w->sums.part[0]);
         sum_heat(&w->rule, px, py, w->sums.part[0]);
         for (int j = 0; j < p->points; ++j) {
             const long long when = moment - 1 - p->lag[j];
@@ -81,40 +80,41 @@ static double expect_heat(twin *w, const process *p, long long moment, int sides
 }
 
 /* u that a pixel is expected to read: at its centre, or of its mean temperature. */
-static double expect_pixel(twin *w, const process *p, long long moment, int sides, const double *wall, double x, double y)
+static double expect_pixel(twin *w, const process *p, long long moment, double x, double y)
 {
     double mean = 0.0;
     if (p->pixel <= p->subpixel * p->sigma)
-        return expect_heat(w, p, moment, sides, wall, x, y);
+        return expect_heat(w, p, moment, x, y);
     for (int k = 0; k < 4; ++k) {
         const double px = x + 0.5 * p->pixel * gauss[k % 2], py = y + 0.5 * p->pixel * gauss[k / 2];
-        const double u = expect_heat(w, p, moment, sides, wall, px, py);
+        const double u = expect_heat(w, p, moment, px, py);
         mean += 0.25 * look_up(&p->temperature, w->gain * u, NULL);
     }
     return look_up(&p->heat, mean, NULL) / w->gain;
 }
 
-/* The heat `age` ticks ago, and the peak in it, in beam widths. Returns the mirrors that are felt, or -1 if that is too
-   long ago or nothing had been given yet. */
-static int recall_peak(twin *w, const process *p, int age, double *wall, double *peak)
+/* The heat `age` ticks ago, and the peak in it, in beam widths. Returns 0 if that is too long ago or nothing had been
+   given yet. */
+static int recall_peak(twin *w, const process *p, int age, double *peak)
 {
     const long long moment = w->now - age;
     double step[2];
     if (age < 0 || moment < 1 || p->recent - age < p->lags)
-        return -1;
+        return 0;
     const double *here = find_end(w, NULL, moment);
     spread_history(w, (double)moment, p->lags, &w->old);
     place_rule(w, p, NULL, moment, &w->rule);
-    const int sides = find_sides(w, p, here, &w->old, wall);
     guess_peak(w, p, find_end(w, NULL, moment - 1), here, peak);
     for (int round = 0; round < ROUNDS; ++round) {
         field total;
-        look_around(w, p, moment, sides, wall, peak, &total, NULL);
+        look_around(w, p, moment, peak, &total, NULL);
         step_uphill(&total, p->longest, step);
         peak[0] += step[0];
         peak[1] += step[1];
+        if (fabs(step[0]) + fabs(step[1]) < CLOSE)
+            break;
     }
-    return sides;
+    return 1;
 }
 
 /* What was measured over what was expected, and its standard deviation, by pixels that count the more the hotter they
@@ -146,15 +146,14 @@ static int weigh_image(twin *w, const process *p, int age, int columns, int rows
                        const double *T, comparison *c)
 {
     const int wide = columns < p->lines ? columns : p->lines, tall = rows < p->lines ? rows : p->lines;
-    double peak[2], wall[2], expected[LINES * LINES], seen[LINES * LINES];
+    double peak[2], expected[LINES * LINES], seen[LINES * LINES];
     int count = 0;
-    const int sides = recall_peak(w, p, age, wall, peak);
-    if (sides < 0)
+    if (!recall_peak(w, p, age, peak))
         return 0;
     const int left = find_lines(columns, x, peak[0] * p->sigma, wide), top = find_lines(rows, y, peak[1] * p->sigma, tall);
     for (int r = top; r < top + tall; ++r)
         for (int k = left; k < left + wide; ++k) {
-            expected[count] = expect_pixel(w, p, w->now - age, sides, wall, x[k], y[r]);
+            expected[count] = expect_pixel(w, p, w->now - age, x[k], y[r]);
             seen[count++] = look_up(&p->heat, T[(size_t)r * (size_t)columns + (size_t)k], NULL);
         }
     return weigh_pixels(w, p, count, expected, seen, c);
