@@ -12,7 +12,7 @@ from laserloop.predict.twin.heat import Body, Gaussians
 from laserloop.predict.twin.history import SHARES, History
 from laserloop.predict.twin.moments import Moments
 from laserloop.predict.twin.peak import climb, guess_peak
-from laserloop.predict.twin.pulse import make_rule
+from laserloop.predict.twin.pulse import LAGS, make_rule
 from laserloop.process import Material, Process
 from laserloop.process.heat_table import tabulate
 
@@ -73,7 +73,8 @@ class TwinPredictor:
         self.hottest = max(process.window[1], process.ambient) + HEADROOM
         self.wanted = float(self.table.theta_of(np.array([middle]))[0])
         k = float(process.material.conductivity(middle))
-        self.rule = make_rule(process.tick, process.speed * process.tick, self.body.sigma, alpha)
+        hop, lags = process.speed * process.tick, max(LAGS, self.horizon)  # no coming tick is old heat
+        self.rule = make_rule(process.tick, hop, self.body.sigma, alpha, lags)
         camera = process.camera
         self.memory = self.rule.lags + camera.delay + camera.exposure  # ticks kept one by one
         self.worth = self.settings.budget * k / SHARES  # W/m, that a merge may cost
