@@ -134,7 +134,7 @@ def test_a_closed_loop_is_that_of_numpy(
     process = Process().change(**changes)
     twin = TwinPredictor(process)
     solver = SqpSolver(PROBLEM, max_iterations=QPS, halvings=0)
-    readable = MpcController(twin, solver, PROBLEM, resume=True, name="twin")
+    readable = MpcController(twin, solver, PROBLEM, resume=True, until_dark=True, name="twin")
     compiled = TwinController(TwinPredictor(process), PROBLEM, dtype=dtype)
     there, here = close(readable, process, 50), close(compiled, process, 50)
     assert [a.power for a in here] == pytest.approx([a.power for a in there], abs=watts)
@@ -142,6 +142,26 @@ def test_a_closed_loop_is_that_of_numpy(
         assert here[k].predicted[0] == pytest.approx(there[k].predicted[0], abs=0.2 if watts > 1e-3 else 0.02)
     assert compiled.gain == pytest.approx(twin.gain, abs=1e-4)
     assert {a.status for a in here} == {a.status for a in there}
+
+
+def test_nothing_is_heated_for_a_line_that_comes_after_the_dark(compilers: list[str]) -> None:
+    """Three dark ticks, then a line that the laser cannot bring to the middle in its first tick."""
+    process, weak = Process(), replace(PROBLEM, power=(0.0, 14.0))
+    x = np.concatenate((np.arange(0, 21), 20.5 + np.arange(3), 24 + np.arange(20)))[:40]
+    way, lit = np.stack((38e-6 * x, 0.0 * x), axis=-1), np.ones(39, np.bool_)
+    lit[20:23] = False
+    solver = SqpSolver(weak, max_iterations=QPS, halvings=0)
+    twin = TwinPredictor(process)
+    for controller in (
+        TwinController(TwinPredictor(process), weak),
+        MpcController(twin, solver, weak, resume=True, until_dark=True),
+    ):
+        powers, predicted = np.zeros(len(lit)), []
+        for k in range(26):
+            action = controller.act(None, preview(way, powers, lit, k, controller.memory))
+            powers[k] = action.power if lit[k] else 0.0
+            predicted.append(action.predicted[0])
+        assert predicted[10:20] == pytest.approx([780.0] * 10, abs=0.5)
 
 
 def test_a_bad_image_is_noticed_and_a_broken_pixel_mended(compilers: list[str]) -> None:

@@ -32,6 +32,7 @@ class MpcController:
         *,
         compensate: bool = True,  # False: the last good image is taken for one of now
         resume: bool = False,  # start each search from the rest of the last plan, not from the last power
+        until_dark: bool = False,  # a plan ends where the laser goes off: nothing is heated for later lines
         name: str | None = None,  # instead of the solver's
         notes: tuple[str, ...] = (),  # what a reader of a run should know
     ) -> None:
@@ -49,6 +50,7 @@ class MpcController:
         self.solver = solver
         self._compensate = compensate
         self._resume = resume
+        self._until_dark = until_dark
         self._validator = ImageValidator()
         self.reset()
 
@@ -98,10 +100,11 @@ class MpcController:
         if self._resume and len(self._plan):
             count = min(len(self._plan), len(coming))
             coming[:count], coming[count:] = self._plan[:count], self._plan[-1]
+        lit = then.lit[: self.horizon]
         return Question(
             forecast=forecast,
             start=np.concatenate((forecast.committed, coming)),
-            lit=then.lit[: self.horizon],
+            lit=np.logical_and.accumulate(lit) if self._until_dark and lit[0] else lit,
             resumes=bool(len(then.was_lit) and not then.was_lit[-1]),
         )
 

@@ -225,7 +225,7 @@ def make_twin(problem: MpcProblem, process: Process, settings: TwinSettings | No
             f"would decide about {RATIO} times faster"
         )
         solver = SqpSolver(own, max_iterations=QPS, halvings=0)
-        return MpcController(predictor, solver, own, resume=True, name="twin", notes=(note,))
+        return MpcController(predictor, solver, own, resume=True, until_dark=True, name="twin", notes=(note,))
 
 
 def list_sources(horizon: int, *, single: bool) -> Mapping[str, str]:

@@ -59,7 +59,9 @@ static int decide_twin(const process *p, const problem *b, memory *m, const int 
     memset(&asked, 0, sizeof asked);
     asked.previous = m->previous;
     asked.resumes = resumes;
-    memcpy(asked.lit, lit, sizeof asked.lit);
+    asked.lit[0] = lit[0];
+    for (int i = 1; i < N; ++i) /* a plan ends where the laser goes off: nothing is heated for what comes after */
+        asked.lit[i] = lit[i] && (asked.lit[i - 1] || !lit[0]);
     recall_plan(b, m, asked.start);
     status = plan_twin(&m->w, p, b, &asked, &m->f, &m->s, count);
     give(b, &asked, &m->s, plan);
