@@ -195,6 +195,15 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{name(page)}: {target}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_source_that_a_page_names_is_there(page: Path) -> None:
+    files = {
+        file for part in ("src", "tests", "benchmarks", "examples") for file in (ROOT / part).rglob("*.py")
+    }
+    for named in re.findall(r"`([\w/]+\.py)`", page.read_text(encoding="utf-8")):
+        assert any(str(file).endswith(f"/{named}") for file in files), f"{name(page)}: {named}"
+
+
 def test_the_tables_of_the_readme_are_those_of_the_results() -> None:
     script = runpy.run_path(str(ROOT / "docs" / "_ext" / "readme_table.py"))
     text = (ROOT / "README.md").read_text(encoding="utf-8")

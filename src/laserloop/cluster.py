@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CONNECT_WITHIN = 20  # s
 DEATHS = 100  # of workers around one task before dask gives it up; preempted nodes are no fault of ours
 MAX_WORKERS = 1024
-GLANCE_EVERY = 2.0  # s
+REPORT_EVERY = 2.0  # s
 
 
 def check_workers(workers: int | None, scheduler: str | None) -> int:
@@ -92,16 +92,16 @@ def share_out(
     function: Callable[..., Any],
     arguments: Sequence[tuple[Any, ...]],
     *,
-    glance: Callable[[], None] | None = None,
+    on_wait: Callable[[], None] | None = None,
 ) -> Iterator[Any]:
     """What `function` returns for each of the arguments, as it comes in; earlier ones are begun first.
 
-    What dask gave up because its workers died is left out. `glance` is called every few seconds meanwhile.
+    What dask gave up because its workers died is left out. `on_wait` is called every few seconds meanwhile.
     """
     from distributed import KilledWorker
 
     futures = [client.submit(function, *some, pure=False, priority=-n) for n, some in enumerate(arguments)]
-    for future in _as_they_end(futures, glance):
+    for future in _as_they_end(futures, on_wait):
         try:
             result = future.result()
         except KilledWorker:
@@ -114,20 +114,20 @@ def share_out(
         yield result
 
 
-def _as_they_end(futures: list[Any], glance: Callable[[], None] | None) -> Iterator[Any]:
+def _as_they_end(futures: list[Any], on_wait: Callable[[], None] | None) -> Iterator[Any]:
     from distributed import wait
 
     waiting = set(futures)
     while waiting:
         try:
-            ended, waiting = wait(waiting, timeout=GLANCE_EVERY, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+            ended, waiting = wait(waiting, timeout=REPORT_EVERY, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
         except TimeoutError:
             ended = set()
         except CancelledError:
             ended = {future for future in waiting if future.status == "cancelled"} or set(waiting)
             waiting = waiting - ended
-        if glance is not None:
-            glance()
+        if on_wait is not None:
+            on_wait()
         yield from ended
 
 

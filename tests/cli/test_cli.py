@@ -84,7 +84,7 @@ def test_a_file_of_waypoints_is_followed_to_its_end(tmp_path: Path, capsys: Capt
 def test_people_get_a_table_and_exit_code_0_although_the_window_is_left(capsys: Capture) -> None:
     assert main(["simulate", "diagonal", "--ticks", "12", "--power-w", "30"]) == 0
     out, err = capsys.readouterr()
-    for words in ("diagonal, 12 ticks", "paper", "constant 30 W", "above 800 K", "2 of 2 ticks", "absorbed"):
+    for words in ("diagonal, 12 ticks", "graded", "constant 30 W", "above 800 K", "2 of 2 ticks", "absorbed"):
         assert words in out
     assert err == ""
 
@@ -150,7 +150,7 @@ def test_a_bad_value_is_refused_with_one_sentence(option: str, value: str, capsy
         (["simulate", "diagonal", "--plate-mm", "900,900,9"], "at most 20000000 nodes"),
         (["frobnicate"], '"frobnicate"; try --help'),
         (["ensemble", "corner"], "`laserloop ensemble` needs --out"),
-        (["control", "diagonal", "--delay", "5"], "the model plans 5 ticks"),
+        (["control", "diagonal", "--plant", "paper", "--delay", "5"], "the model plans 5 ticks"),
         (["bench", "everything"], "everything"),
         (["bench", "plant", "--steps", "0"], "--steps"),
         (["demo", "--out", "taken"], "--out"),

@@ -35,7 +35,7 @@ def close(tmp_path: Path, *options: str) -> dict[str, object]:
 
 
 def test_a_run_has_all_that_was_promised(tmp_path: Path) -> None:
-    found = close(tmp_path, "diagonal", "--controller", "ipopt", "--ticks", "14")
+    found = close(tmp_path, "diagonal", "--plant", "paper", "--controller", "ipopt", "--ticks", "14")
     assert set(found) >= PROMISED
     peak, series = found["peak"], found["series"]
     assert isinstance(peak, dict)
@@ -49,10 +49,10 @@ def test_a_run_has_all_that_was_promised(tmp_path: Path) -> None:
 
 
 def test_without_the_option_the_margin_is_the_models_own(tmp_path: Path) -> None:
-    assert close(tmp_path, "spiral", "--controller", "ipopt", "--ticks", "1")["delta_k"] == pytest.approx(
-        13.323, abs=1e-3
-    )
-    options = ("spiral", "--controller", "ipopt", "--ticks", "1", "--delta-k", "0")
+    assert close(tmp_path, "spiral", "--plant", "paper", "--controller", "ipopt", "--ticks", "1")[
+        "delta_k"
+    ] == pytest.approx(13.323, abs=1e-3)
+    options = ("spiral", "--plant", "paper", "--controller", "ipopt", "--ticks", "1", "--delta-k", "0")
     assert close(tmp_path, *options)["delta_k"] == 0.0
 
 
@@ -68,6 +68,8 @@ def test_figures_are_drawn_where_they_are_asked_for(tmp_path: Path) -> None:
     close(
         tmp_path,
         "diagonal",
+        "--plant",
+        "paper",
         "--controller",
         "ipopt",
         "--ticks",
@@ -88,13 +90,25 @@ def test_figures_are_drawn_where_they_are_asked_for(tmp_path: Path) -> None:
         (["spiral", "--model", "nobody"], "nobody"),
         (["spiral", "--window-k", "800,760"], "--window-k"),
         (["spiral", "--delta-k", "50"], "margins"),
-        (["spiral", "--controller", "ipopt", "--tick-us", "100"], "tick_us is another"),
-        (["spiral", "--controller", "ipopt", "--material", "ti64"], "material is another"),
-        (["diagonal", "--controller", "ipopt", "--speed-mm-s", "600"], "the path runs at 600 mm/s"),
-        (["spiral", "--controller", "ipopt", "--power-max-w", "200"], "the laser may give 200 W"),
-        (["spiral", "--controller", "ipopt", "--window-k", "1500,1700"], "the window is 1500 to 1700 K"),
-        (["spiral", "--controller", "ipopt", "--pixel-um", "100"], "a pixel of 100"),
-        (["spiral", "--controller", "ipopt", "--plant", "graded"], "not on graded"),
+        (["spiral", "--plant", "paper", "--controller", "ipopt", "--tick-us", "100"], "tick_us is another"),
+        (
+            ["spiral", "--plant", "paper", "--controller", "ipopt", "--material", "ti64"],
+            "material is another",
+        ),
+        (
+            ["diagonal", "--plant", "paper", "--controller", "ipopt", "--speed-mm-s", "600"],
+            "the path runs at 600 mm/s",
+        ),
+        (
+            ["spiral", "--plant", "paper", "--controller", "ipopt", "--power-max-w", "200"],
+            "the laser may give 200 W",
+        ),
+        (
+            ["spiral", "--plant", "paper", "--controller", "ipopt", "--window-k", "1500,1700"],
+            "the window is 1500 to 1700 K",
+        ),
+        (["spiral", "--plant", "paper", "--controller", "ipopt", "--pixel-um", "100"], "a pixel of 100"),
+        (["spiral", "--model", "paper-corner"], "--plant paper"),
         (["spiral", "--controller", "magic"], "controller"),
         (["nowhere.csv"], "nowhere.csv"),
     ],
@@ -111,7 +125,9 @@ def test_a_bad_wish_is_refused_in_one_sentence(
 
 def test_a_camera_may_be_late_slow_noisy_and_coarse(tmp_path: Path) -> None:
     options = ("--delay", "1", "--every", "2", "--noise-k", "3", "--pixel-um", "50", "--seed", "7")
-    found = close(tmp_path, "vertical", "--controller", "ipopt", "--ticks", "14", *options)
+    found = close(
+        tmp_path, "vertical", "--plant", "paper", "--controller", "ipopt", "--ticks", "14", *options
+    )
     process = found["process"]
     assert isinstance(process, dict)
     assert process["camera"] == {
@@ -131,7 +147,9 @@ def test_a_camera_may_be_late_slow_noisy_and_coarse(tmp_path: Path) -> None:
 )
 def test_every_wish_changes_the_run(options: tuple[str, ...], tmp_path: Path) -> None:
     runs = [
-        close(tmp_path, "diagonal", "--controller", "ipopt", "--ticks", "12", *wish)["series"]
+        close(tmp_path, "diagonal", "--plant", "paper", "--controller", "ipopt", "--ticks", "12", *wish)[
+            "series"
+        ]
         for wish in ((), options)
     ]
     powers = [run["power_w"] for run in runs if isinstance(run, dict)]
@@ -161,12 +179,25 @@ def test_a_shipped_model_keeps_its_own_margin(capsys: pytest.CaptureFixture[str]
 def test_who_insists_gets_the_run_and_a_note_on_both_ways_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    insisting = ("spiral", "--controller", "ipopt", "--ticks", "2", "--material", "ti64", "--force")
+    insisting = (
+        "spiral",
+        "--plant",
+        "paper",
+        "--controller",
+        "ipopt",
+        "--ticks",
+        "2",
+        "--material",
+        "ti64",
+        "--force",
+    )
     found = close(tmp_path, *insisting)
     assert "paper-corner was not made for this: material is another" in capsys.readouterr().err
     assert isinstance(found["notes"], list)
     assert any("material is another" in note for note in found["notes"])
-    fitting = close(tmp_path, "spiral", "--controller", "ipopt", "--ticks", "2", "--speed-mm-s", "310")
+    fitting = close(
+        tmp_path, "spiral", "--plant", "paper", "--controller", "ipopt", "--ticks", "2", "--speed-mm-s", "310"
+    )
     assert fitting["notes"] == []
     assert "not made for" not in capsys.readouterr().err
 

@@ -196,16 +196,16 @@ def test_a_model_is_refused_where_it_was_not_made_for_with_the_command_that_make
 @pytest.mark.parametrize("what", MISFITS)
 def test_who_insists_gets_the_run_with_a_note(what: str) -> None:
     case, why = MISFITS[what]
-    (note,) = prepare(replace(case, force=True), Hooks()).notes
+    note = prepare(replace(case, force=True), Hooks()).notes[0]
     assert note.startswith("paper-corner was not made for this: ")
     assert why in note
 
 
 @pytest.mark.parametrize("what", MISFITS)
-def test_who_left_the_choice_open_gets_pi_where_the_best_model_does_not_fit(what: str) -> None:
+def test_who_left_the_choice_open_gets_the_twin_where_the_best_model_does_not_fit(what: str) -> None:
     case, why = MISFITS[what]
     ready = prepare(replace(case, controller=None, model=None), Hooks())
-    assert (ready.case.controller, ready.model) == ("pi", None)
+    assert (ready.case.controller, ready.model) == ("twin", None)
     if case.plant == "paper":
         assert why in ready.notes[0]
 

@@ -117,13 +117,15 @@ def test_another_model_has_another_hash(model: Model) -> None:
     assert hash_model(replace(model, weights=weights)) != hash_model(model)
 
 
-def test_cmake_builds_and_tests_the_folder(folder: Path, tmp_path: Path) -> None:
+def test_cmake_builds_and_tests_the_folder(small: Setup, tmp_path: Path) -> None:
     if shutil.which("cmake") is None:
         pytest.skip("no CMake on this machine")
+    export_c(*small, tmp_path)
+    built = str(tmp_path / "build")
     for command in (
-        ["cmake", "-S", str(folder), "-B", str(tmp_path)],
-        ["cmake", "--build", str(tmp_path)],
-        ["ctest", "--test-dir", str(tmp_path)],
+        ["cmake", "-S", str(tmp_path), "-B", built],
+        ["cmake", "--build", built],
+        ["ctest", "--test-dir", built],
     ):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr

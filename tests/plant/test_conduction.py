@@ -12,8 +12,8 @@ from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Schem
 from laserloop.plant.exact import cosine_decay
 from laserloop.plant.flux import find_flux
 from laserloop.plant.grid import Grid, graded_grid, uniform_grid
-from laserloop.plant.heat_table import tabulate
 from laserloop.process import Beam
+from laserloop.process.heat_table import tabulate
 from laserloop.process.material import Material
 from laserloop.process.material_file import find_material
 

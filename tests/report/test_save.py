@@ -1,13 +1,13 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
 
 from laserloop.bad_input import BadInput
-from laserloop.data.episode import Episode
-from laserloop.report.folder import save_report
+from laserloop.report.folder import save_comparison
 from laserloop.report.save import check_target, dump, save, save_figure
 
 
@@ -70,11 +70,11 @@ def test_json_knows_no_nan() -> None:
         dump({"t_max_k": float("nan")})
 
 
-def test_a_report_overwrites_its_own_files_only(tmp_path: Path, paper: Episode) -> None:
+def test_a_report_overwrites_its_own_files_only(tmp_path: Path, constant: dict[str, Any]) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "index.html").write_text("old")
-    page = save_report(tmp_path, [paper], command="")
+    page = save_comparison(tmp_path, [constant], command="")
     assert (tmp_path / "notes.txt").read_text() == "mine"
     assert page.read_text().startswith("<!DOCTYPE html>")
-    assert json.loads((tmp_path / "episode-paper.json").read_text())["t_max_k"] == paper.t_max.tolist()
-    assert len(list(tmp_path.glob("*-paper.png"))) == 3
+    assert json.loads((tmp_path / "run-1.json").read_text()) == constant
+    assert {file.name for file in tmp_path.glob("*.png")} == {"run-1.png", "comparison.png", "tick-times.png"}

@@ -7,25 +7,14 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from laserloop.data.episode import Episode
-from laserloop.report.page import render_page
 from laserloop.report.run_page import render_comparison
 from laserloop.report.sheet import make_plate
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 
 
-@pytest.fixture(scope="module", params=["episodes", "runs"])
-def page(
-    request: pytest.FixtureRequest,
-    paper: Episode,
-    graded: Episode,
-    mpc: dict[str, Any],
-    pi: dict[str, Any],
-    constant: dict[str, Any],
-) -> str:
-    if request.param == "episodes":
-        return render_page([paper, graded], command="laserloop demo")
+@pytest.fixture(scope="module")
+def page(mpc: dict[str, Any], pi: dict[str, Any], constant: dict[str, Any]) -> str:
     return render_comparison([mpc, pi, constant], command="laserloop demo")
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source
 from laserloop.plant.exact import Manufactured
 from laserloop.plant.grid import Grid
-from laserloop.plant.heat_table import tabulate
+from laserloop.process.heat_table import tabulate
 from laserloop.process.material_file import find_material
 
 FloatArray = NDArray[np.float64]

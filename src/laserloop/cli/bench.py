@@ -1,5 +1,7 @@
 """The verbs that measure speed on this machine."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -29,13 +31,10 @@ def bench_plant(
 
     keep_to_one_thread()  # before NumPy is loaded
     from laserloop.bench.plant import run_plant_bench
-    from laserloop.report.tables import tabulate_numbers
-    from laserloop.report.terminal import show_progress
 
-    check_output("--json", json_file)
-    with show_progress("plants and their reference") as progress:
-        numbers = run_plant_bench(steps=steps, reference_steps=reference_steps, progress=progress)
-    publish(numbers, json_file, tabulate_numbers(numbers))
+    _measure(
+        "plants and their reference", run_plant_bench, json_file, steps=steps, reference_steps=reference_steps
+    )
 
 
 def bench_train(
@@ -52,13 +51,8 @@ def bench_train(
         laserloop bench train --json out/bench_train.json
     """
     from laserloop.bench.train import run_train_bench
-    from laserloop.report.tables import tabulate_numbers
-    from laserloop.report.terminal import show_progress
 
-    check_output("--json", json_file)
-    with show_progress("epochs") as progress:
-        numbers = run_train_bench(windows=windows, rounds=rounds, threads=threads, progress=progress)
-    publish(numbers, json_file, tabulate_numbers(numbers))
+    _measure("epochs", run_train_bench, json_file, windows=windows, rounds=rounds, threads=threads)
 
 
 def bench_mpc(
@@ -75,12 +69,18 @@ def bench_mpc(
         laserloop bench mpc --json out/bench_mpc.json
     """
     from laserloop.bench.mpc import run_mpc_bench
+
+    _measure("problems", run_mpc_bench, json_file, problems=problems, model=model, seed=seed)
+
+
+def _measure(what: str, run: Callable[..., dict[str, Any]], json_file: Path | None, **options: Any) -> None:
+    """Run a bench with a progress bar, and publish its numbers."""
     from laserloop.report.tables import tabulate_numbers
     from laserloop.report.terminal import show_progress
 
     check_output("--json", json_file)
-    with show_progress("problems") as progress:
-        numbers = run_mpc_bench(problems=problems, model=model, seed=seed, progress=progress)
+    with show_progress(what) as progress:
+        numbers = run(**options, progress=progress)
     publish(numbers, json_file, tabulate_numbers(_flatten(numbers)))
 
 

@@ -271,7 +271,7 @@ def _refuse(case: LoopCase, misfits: list[Misfit]) -> BadInput:
     cures = ", ".join(dict.fromkeys(misfit.cure or train for misfit in misfits))
     return BadInput(
         f"a model must be made for what it is used on, but {case.model} was not: {_list(misfits)}; {cures}, "
-        "take --controller pi, or insist with --force"
+        "take --controller twin, or insist with --force"
     )
 
 

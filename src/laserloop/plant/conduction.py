@@ -15,8 +15,8 @@ from laserloop.bad_input import BadInput
 from laserloop.plant import fields, kernels
 from laserloop.plant.checkerboard import EMPTY, Box, Checkerboard, enclose
 from laserloop.plant.grid import Grid
-from laserloop.plant.heat_table import HeatTable
 from laserloop.plant.links import Links, make_links
+from laserloop.process.heat_table import HeatTable
 
 FloatArray = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from laserloop.plant.checkerboard import Checkerboard
 from laserloop.plant.grid import Grid
-from laserloop.plant.heat_table import HeatTable
+from laserloop.process.heat_table import HeatTable
 
 FloatArray = NDArray[np.float64]
 

@@ -13,9 +13,9 @@ from laserloop.bad_input import BadInput
 from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source, State
 from laserloop.plant.flux import REACH, find_flux
 from laserloop.plant.grid import Grid, graded_grid, uniform_grid
-from laserloop.plant.heat_table import HeatTable, tabulate
 from laserloop.plant.surface import Hottest, Surface
 from laserloop.process import Beam, Material, Process
+from laserloop.process.heat_table import HeatTable, tabulate
 
 FloatArray = NDArray[np.float64]
 

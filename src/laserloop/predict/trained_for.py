@@ -76,7 +76,7 @@ class TrainedFor:
     def find_misfits(self, process: Process, plant: str, path: ScanPath) -> list[Misfit]:
         """What of a process, a plant and a path this was not made for."""
         return [
-            *([Misfit(f"it was trained on the {self.plant} plant, not on {plant}")] * (plant != self.plant)),
+            *self._judge_plant(plant),
             *self.judge_process(process, plant),
             *self._judge_path(path),
         ]
@@ -89,6 +89,11 @@ class TrainedFor:
             *self._judge_window(process),
             *self._judge_camera(process, plant or self.plant),
         ]
+
+    def _judge_plant(self, plant: str) -> Iterator[Misfit]:
+        if plant != self.plant:
+            why = f"it was trained on the {self.plant} plant, not on {plant}"
+            yield Misfit(why, f"name its plant with --plant {self.plant}")
 
     def _judge_window(self, process: Process) -> Iterator[Misfit]:
         (coldest, hottest), (low, high) = self.temperatures, process.window

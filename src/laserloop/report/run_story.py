@@ -20,8 +20,8 @@ from laserloop.report.run_record import (
     read_margin,
     read_window,
 )
-from laserloop.report.story import AFTERMATH
 
+AFTERMATH = 2e-3  # s after a sharp turn, by when the extra heat has spread
 NUMERALS = ("No", "One", "Two", "Three", "Four", "Five", "Six")
 
 

@@ -7,7 +7,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from laserloop.data.episode import WINDOW, Episode
+from laserloop.data.episode import Episode
 from laserloop.report.story import describe_power
 
 
@@ -33,24 +33,6 @@ def tabulate_episode(episode: Episode) -> Table:
         table.add_row(Text(name, style="dim"), Text(fact))
     table.caption = Text(f"Over {s.ticks} settled ticks with the laser on; this plant's T_max is the {own}.")
     table.caption_justify = "left"
-    return table
-
-
-def tabulate_plants(episodes: Sequence[Episode]) -> Table:
-    """Several plants side by side."""
-    table = Table(box=SIMPLE_HEAD)
-    table.add_column("plant")
-    for heading in ("T_max, K", f"ticks above {WINDOW[1]:g} K", f"ticks below {WINDOW[0]:g} K", "ms/step"):
-        table.add_column(heading, justify="right")
-    for episode in episodes:
-        s = episode.summarise()
-        table.add_row(
-            episode.plant,
-            f"{s.lowest:.0f}–{s.highest:.0f}",
-            f"{s.above} of {s.ticks}",
-            f"{s.below} of {s.ticks}",
-            f"{episode.ms_per_step:.2f}",
-        )
     return table
 
 

@@ -50,7 +50,7 @@ def test_trainings_are_those_of_the_recipes_and_are_seen_while_they_run(folder: 
     tasks = trainings.list_tasks(folder)
     assert {task.arguments[0].name for task in tasks if task.done} == {"paper-base", "paper-corner"}
     dearer = sum(cost - 1.0 for cost in trainings.COSTS.values())
-    assert trainings.glance(folder) == pytest.approx(2 / (len(tasks) + dearer))
+    assert trainings.measure_progress(folder) == pytest.approx(2 / (len(tasks) + dearer))
     assert {*trainings.COSTS, *trainings.USUAL_EPOCHS} <= {task.arguments[0].name for task in tasks}
 
 

@@ -38,21 +38,26 @@ static int is_within(double x, double low, double high) /* NaN is not */
     return x >= low && x <= high;
 }
 
-/* Whether the temperatures are those of a plate, the peak is on it, and the beam where the model has been. */
+/* Whether the beam is where the model has been, or near the plate while it is dark, and no faster than scanners are. */
+static int is_way(const double *way, int dark)
+{
+    const int inside = is_within(way[0], LASERLOOP_X_LOW, LASERLOOP_X_HIGH) &&
+                       is_within(way[1], LASERLOOP_Y_LOW, LASERLOOP_Y_HIGH);
+    const int near = is_within(way[0], -LASERLOOP_PLATE_X, LASERLOOP_PLATE_X) &&
+                     is_within(way[1], -LASERLOOP_PLATE_Y, LASERLOOP_PLATE_Y);
+    return (dark ? near : inside) && is_within(way[2], -LASERLOOP_FASTEST, LASERLOOP_FASTEST) &&
+           is_within(way[3], -LASERLOOP_FASTEST, LASERLOOP_FASTEST);
+}
+
+/* Whether the temperatures are those of a plate, the peak is on it, and the way is one. */
 static int is_credible(const laserloop_input *in)
 {
     int credible = is_within(in->location[0], -0.5 * LASERLOOP_PLATE_X, 0.5 * LASERLOOP_PLATE_X) &&
                    is_within(in->location[1], -0.5 * LASERLOOP_PLATE_Y, 0.5 * LASERLOOP_PLATE_Y);
     for (int i = 0; i <= N; ++i)
         credible = credible && is_within(in->temps[i], LASERLOOP_COLDEST, LASERLOOP_HOTTEST);
-    for (int i = 0; i < N; ++i) {
-        const double *way = in->kinematics[i];
-        const int lit = !in->dark[i];
-        credible = credible && is_within(way[0], lit ? LASERLOOP_X_LOW : -LASERLOOP_PLATE_X, lit ? LASERLOOP_X_HIGH : LASERLOOP_PLATE_X) &&
-                   is_within(way[1], lit ? LASERLOOP_Y_LOW : -LASERLOOP_PLATE_Y, lit ? LASERLOOP_Y_HIGH : LASERLOOP_PLATE_Y) &&
-                   is_within(way[2], -LASERLOOP_FASTEST, LASERLOOP_FASTEST) &&
-                   is_within(way[3], -LASERLOOP_FASTEST, LASERLOOP_FASTEST);
-    }
+    for (int i = 0; i < N; ++i)
+        credible = credible && is_way(in->kinematics[i], in->dark[i]);
     return credible;
 }
 
@@ -95,7 +100,7 @@ static int go_on(const laserloop_input *in, int first, int status, double *plan)
 {
     const int left = kept_count;
     for (int i = 0; i < N; ++i) {
-        const double next = i < first ? clamp(in->committed[i], now.least, now.full)
+        const double next = i < first          ? clamp(in->committed[i], now.least, now.full)
                             : i - first < left ? kept[i - first]
                                                : now.least;
         plan[i] = in->dark[i] && i >= first ? 0.0 : next;

@@ -65,8 +65,8 @@ void laserloop_linearise(const network *net, workspace *s, const double *in, con
     memcpy(out + N, s->J, sizeof s->J);
 }
 
-/* The QP alone. in: H (N, N), g (N), J (N, N), r (N), x (N), free moves, radius, states (ROWS), how many kinks, then of each of
-   KINKS its normal (N), level, weight and slope. out: z (N), multipliers (ROWS), states (ROWS), steps walked */
+/* The QP alone. in: H (N, N), g (N), J (N, N), r (N), x (N), free moves, radius, states (ROWS), how many kinks, then
+   of each of KINKS its normal (N), level, weight and slope. out: z (N), multipliers (ROWS), states (ROWS), steps walked */
 void laserloop_minimise(const problem *p, workspace *s, const double *in, double *out)
 {
     program *q = &s->q;

@@ -1,4 +1,4 @@
-/* Kinks: the network is all but piecewise linear, and minima sit where a unit bends, which a linearisation does not see.
+/* Kinks: the network is all but piecewise linear, and minima sit where a unit bends, which no linearisation sees.
 
    In the Lagrangian f - lam'T unit u with argument z_u adds g_u sigma(z_u), g = -lam'C. Where g_u > 0 and the kink is
    near, this is one more row with two slopes, and the QP goes across it or stops on it. A unit held on its kink by the

@@ -33,7 +33,9 @@ static int guess_working_set(int *state, program *q, int *held)
                         put(i, under ? FLOOR : CEILING, state, q);
                     inside = inside && !under && !over;
                 } else {
-                    right = right && (state[i] == BELOW ? t <= low + NEAR : state[i] == ABOVE ? t >= high - NEAR : !under && !over);
+                    right = right && (state[i] == BELOW   ? t <= low + NEAR
+                                      : state[i] == ABOVE ? t >= high - NEAR
+                                                          : !under && !over);
                 }
             } else if (!q->taken[i] && fabs(t - level) > NEAR) {
                 put(i, i < KINK ? INSIDE : t < level ? BELOW : ABOVE, state, q); /* the others contradict it */

@@ -1,4 +1,4 @@
-/* Replays the vectors: every power, prediction and status must be what the same source answered where it was exported. */
+/* Replays the vectors: every power, prediction and status must be what the same source answered at its export. */
 
 #include "laserloop.h"
 

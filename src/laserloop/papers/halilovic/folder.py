@@ -55,18 +55,16 @@ class Folder:
 
     def read(self, name: str) -> dict[str, Any]:
         """A conclusion; empty if there is none yet."""
-        try:
-            found = json.loads((self.results / f"{name}.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
+        return read_object(self.results / f"{name}.json") or {}
 
 
 def check_folder(root: Path, size: Size) -> None:
     """Refuse a folder in which a reproduction of this size can neither begin nor go on; changes nothing."""
     file = root / SETTINGS_FILE
     if file.exists():
-        kept = _read_settings(file)
+        kept = read_object(file)
+        if kept is None:
+            raise BadInput(damaged(file))
         if kept == _describe(size):
             return
         words, way = {
@@ -95,14 +93,13 @@ def _describe(size: Size) -> Any:
     return json.loads(json.dumps(size.to_json()))
 
 
-def _read_settings(file: Path) -> dict[str, Any]:
+def read_object(file: Path) -> dict[str, Any] | None:
+    """What a JSON file holds; None if it is not there, damaged, or holds anything but an object."""
     try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
+        found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        kept = None
-    if not isinstance(kept, dict):
-        raise BadInput(damaged(file))
-    return kept
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def damaged(settings: Path) -> str:

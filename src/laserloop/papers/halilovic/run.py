@@ -70,12 +70,12 @@ def _run_stage(stage: Stage, folder: Folder, client: "Client | None", board: Boa
     tasks = stage.list_tasks(folder)
     todo = [task for task in tasks if not task.done]
     cached = len(tasks) - len(todo)
-    share = None if stage.glance is None else stage.glance(folder)
+    share = None if stage.progress is None else stage.progress(folder)
     board.begin(stage.name, stage.title, len(tasks), cached, share)
 
-    def glance() -> None:
-        if stage.glance is not None:
-            board.see(stage.name, stage.glance(folder))
+    def show_progress() -> None:
+        if stage.progress is not None:
+            board.see(stage.name, stage.progress(folder))
         else:
             board.refresh()
         watch.lap(stage.name, stage.title, len(tasks))
@@ -87,9 +87,9 @@ def _run_stage(stage: Stage, folder: Folder, client: "Client | None", board: Boa
         for task in todo:
             task.function(*task.arguments)
             count()
-            glance()
+            show_progress()
     else:
-        _share(client, todo, count, glance)
+        _share(client, todo, count, show_progress)
     for name, content in stage.conclude(folder).items():
         folder.save(name, content)
     watch.lap(stage.name, stage.title, len(tasks))
@@ -97,14 +97,14 @@ def _run_stage(stage: Stage, folder: Folder, client: "Client | None", board: Boa
 
 
 def _share(
-    client: "Client", todo: Sequence[Task], count: Callable[[], None], glance: Callable[[], None]
+    client: "Client", todo: Sequence[Task], count: Callable[[], None], show_progress: Callable[[], None]
 ) -> None:
     """All tasks to the workers; those around which workers died once more."""
     pending, fruitless = dict(enumerate(todo)), 0
     while pending:
         before = len(pending)
         arguments = [(index, task.function, task.arguments) for index, task in pending.items()]
-        for index in share_out(client, do_task, arguments, glance=glance):
+        for index in share_out(client, do_task, arguments, on_wait=show_progress):
             del pending[index]
             count()
         fruitless = 0 if len(pending) < before else fruitless + 1

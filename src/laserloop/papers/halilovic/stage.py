@@ -7,7 +7,7 @@ from typing import Any
 from laserloop.papers.halilovic.folder import Folder
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Task:
     """Work for one worker: a function of plain arguments that leaves its result on disk."""
 
@@ -24,5 +24,5 @@ class Stage:
     title: str
     list_tasks: Callable[[Folder], Sequence[Task]]
     conclude: Callable[[Folder], Mapping[str, Mapping[str, Any]]]  # name of the result → result
-    glance: Callable[[Folder], float] | None = None  # how much of the tasks' work is done, 0 to 1
+    progress: Callable[[Folder], float] | None = None  # how much of the tasks' work is done, 0 to 1
     quiet: bool = False  # its tasks read a clock: last, one at a time, when the workers are gone

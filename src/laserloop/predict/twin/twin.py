@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
-from laserloop.plant.heat_table import tabulate
 from laserloop.predict.twin.gain import GainFilter, GainSettings
 from laserloop.predict.twin.heat import Body, Gaussians
 from laserloop.predict.twin.history import SHARES, History
@@ -15,6 +14,7 @@ from laserloop.predict.twin.moments import Moments
 from laserloop.predict.twin.peak import climb, guess_peak
 from laserloop.predict.twin.pulse import make_rule
 from laserloop.process import Material, Process
+from laserloop.process.heat_table import tabulate
 
 FloatArray = NDArray[np.float64]
 

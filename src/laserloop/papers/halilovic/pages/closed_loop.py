@@ -28,20 +28,8 @@ from laserloop.papers.halilovic.words import say
 SOURCE = "results/closed_loop.json"
 COMPLETED = "path completed"
 SOLVERS = {"ipopt": "IPOPT with the folded graph", "ipopt-plain": "IPOPT with the paper's graph"}
-KELVIN, FIVE, TWO = Measure(".1f"), Measure(".1f", 5.0), Measure(".1f", 2.0)
-TABLE_3 = {  # head → measure, ours, the column of the paper's table
-    "highest, K": (FIVE, lambda r: r["t_max_k"], 0, 1),
-    "overshoot, K": (TWO, lambda r: r["overshoot_k"], 1, 1),
-    "ticks over": (Measure("d", 2.0), lambda r: r["n_over"], 2, 1),
-    "below, %": (FIVE, lambda r: 100 * r["below_fraction"], 3, 100),
-    "RMSE₁, K": (KELVIN, lambda r: r["residual_rms_k"], 4, 1),
-}
-GRADIENT = {  # head → measure, field, how many of ours make one of the table's
-    "same sign, %": (Measure(".1f", 0.5), "sign_agreement", 100),
-    "plant's mean, K/W": (KELVIN, "typical_k_w", 1),
-    "mean off, K/W": (Measure(".2f"), "mean_k_w", 1),
-    "median off, K/W": (Measure(".2f"), "median_k_w", 1),
-}
+KELVIN, FIVE, TWO, PERCENT = Measure(".1f"), Measure(".1f", 5.0), Measure(".1f", 2.0), Measure(".1f", 0.5)
+COUNT, FINE = Measure("d", 2.0), Measure(".2f")
 SWAPPED = {
     "controller": "{label}",
     "path": "{path}",
@@ -96,7 +84,7 @@ def _measure_moves(record: Record) -> Cell | str:
         return NOTHING
     moves = np.abs(np.diff(_read(record, "power_w")))
     paper = _beside(record, {(BASE, "vertical"): published.LARGEST_MOVE})
-    return Measure(".2f").show(float(moves.max(initial=0.0)), paper)
+    return FINE.show(float(moves.max(initial=0.0)), paper)
 
 
 TEXT: Columns = {
@@ -139,23 +127,31 @@ DETAIL: Columns = {
 }
 
 
+def _of_table_3(record: Record, column: int) -> float | None:
+    paper = _beside(record, published.TABLE_3)
+    return None if paper is None else float(paper[column])
+
+
+TABLE_3: Columns = {
+    "setting": "{label}",
+    "path": "{path}",
+    "highest, K": lambda r: FIVE.show(r["t_max_k"], _of_table_3(r, 0)),
+    "overshoot, K": lambda r: TWO.show(r["overshoot_k"], _of_table_3(r, 1)),
+    "ticks over": lambda r: COUNT.show(r["n_over"], None if (n := _of_table_3(r, 2)) is None else int(n)),
+    "below, %": lambda r: FIVE.show(100 * r["below_fraction"], _percent(_of_table_3(r, 3))),
+    "RMSE₁, K": lambda r: KELVIN.show(r["residual_rms_k"], _of_table_3(r, 4)),
+}
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
 def write_table_3(results: Results) -> list[Block]:
     """Other horizons, and a model that eats its own predictions."""
     rows = read_rows(results, "table_3")
-    columns: dict[str, Any] = {"setting": "{label}", "path": "{path}"}
-    for head, (measure, ours, column, scale) in TABLE_3.items():
-
-        def show(
-            r: Record, measure: Any = measure, ours: Any = ours, i: int = column, n: int = scale
-        ) -> Cell:
-            paper = _beside(r, published.TABLE_3)
-            shown: Cell = measure.show(ours(r), None if paper is None else n * paper[i])
-            return shown
-
-        columns[head] = show
-    return (
-        [Prose(say("table_3")), tabulate(rows, columns, grouped=True, source=SOURCE)] if rows else [NOT_RUN]
-    )
+    told = Prose(say("table_3"))
+    return [told, tabulate(rows, TABLE_3, grouped=True, source=SOURCE)] if rows else [NOT_RUN]
 
 
 def write_seeds(results: Results) -> list[Block]:
@@ -187,20 +183,25 @@ def tell_statuses(statuses: Record) -> str:
     return ", ".join(f"{count} × {status}" for status, count in statuses.items())
 
 
+GRADIENT: Columns = {
+    "model": "{name}",
+    "points": "{points}",
+    "same sign, %": lambda g: PERCENT.show(
+        100 * g["sign_agreement"], 100 * published.GRADIENT["sign_agreement"]
+    ),
+    "plant's mean, K/W": lambda g: KELVIN.show(g["typical_k_w"], published.GRADIENT["typical_k_w"]),
+    "mean off, K/W": lambda g: FINE.show(g["mean_k_w"], published.GRADIENT["mean_k_w"]),
+    "median off, K/W": lambda g: FINE.show(g["median_k_w"], published.GRADIENT["median_k_w"]),
+}
+
+
 def write_gradient(results: Results) -> list[Block]:
     """Slopes of the surrogate against those of the plant."""
     found = (results.closed_loop or {}).get("gradient")
     if not found:
         return [NOT_RUN]
-    columns: dict[str, Any] = {"model": "{name}", "points": "{points}"}
-    for head, (measure, field, scale) in GRADIENT.items():
-
-        def show(r: Record, measure: Measure = measure, field: str = field, scale: int = scale) -> Cell:
-            return measure.show(scale * r[field], scale * published.GRADIENT[field])
-
-        columns[head] = show
     rows = [{"name": name, **one} for name, one in found.items()]
-    return [Prose(say("gradient")), tabulate(rows, columns, source=SOURCE)]
+    return [Prose(say("gradient")), tabulate(rows, GRADIENT, source=SOURCE)]
 
 
 def write_swapped(results: Results) -> list[Block]:

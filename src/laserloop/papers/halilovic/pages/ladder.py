@@ -9,10 +9,11 @@ from laserloop.papers.halilovic.words import say
 
 SOURCE = "results/clock/timing.json"
 INTERVAL_US = 125.0
-LADDER = {  # of the bench: rung → words
+LADDER = {  # of a bench, or of a stored one: rung → words
     "reference": "IPOPT, the paper's graph",
     "folded": "IPOPT, folded graph",
     "sqp": "SQP (CasADi), folded graph",
+    "numba": "compiled by numba, called from Python",
     "numpy": "SQP (NumPy and DAQP), folded network",
     "realtime": "exported C, called from Python",
     "exported_c": "exported C, in turn with all others",

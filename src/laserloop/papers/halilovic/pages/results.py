@@ -1,13 +1,12 @@
 """What a reproduction left on disk, read once for all pages."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from laserloop.bad_input import BadInput
-from laserloop.papers.halilovic.folder import damaged
+from laserloop.papers.halilovic.folder import damaged, read_object
 
 Record = Mapping[str, Any]
 
@@ -63,11 +62,8 @@ def read_results(directory: Path) -> Results:
 def _read(file: Path, otherwise: str | None = None) -> dict[str, Any] | None:
     if not file.exists():
         return None
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        content = None
-    if not isinstance(content, dict):
+    content = read_object(file)
+    if content is None:
         raise BadInput(
             otherwise
             or f"a result must be a JSON object, but {str(file)!r} is damaged: "

@@ -13,10 +13,7 @@ from laserloop.predict.networks import Model
 
 def list_tasks(folder: Folder) -> list[Task]:
     """One model each; scores that are on disk are not taken again."""
-    return [
-        Task(function=score_one, arguments=(name, model, folder), done=False)
-        for name, model in _models(folder).items()
-    ]
+    return [Task(score_one, (name, model, folder), False) for name, model in _models(folder).items()]
 
 
 def score_one(name: str, model: Model, folder: Folder) -> None:

@@ -16,9 +16,9 @@ def list_tasks(folder: Folder) -> list[Task]:
     """One model each."""
     return [
         Task(
-            function=calibrate_one,
-            arguments=(folder.model(name), folder.ensembles / f"{kind}-fixed", folder.cases),
-            done=has_case(folder.cases / "margins", _name(folder.model(name))),
+            calibrate_one,
+            (folder.model(name), folder.ensembles / f"{kind}-fixed", folder.cases),
+            has_case(folder.cases / "margins", _name(folder.model(name))),
         )
         for kind, name in DEPLOYED.items()
     ]

@@ -22,11 +22,7 @@ def list_tasks(folder: Folder) -> list[Task]:
         store = create_store(folder.ensembles / name, settings)
         lacking = set(missing(store))
         tasks += [
-            Task(
-                function=make_episode,
-                arguments=(str(store.directory), settings.to_json(), index),
-                done=index not in lacking,
-            )
+            Task(make_episode, (str(store.directory), settings.to_json(), index), index not in lacking)
             for index in range(settings.runs)
         ]
     return tasks

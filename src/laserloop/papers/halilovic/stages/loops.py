@@ -51,18 +51,14 @@ def list_tasks(folder: Folder) -> list[Task]:
     """One run each, one detail of the corner each; the same run in two tables is done once."""
     cases = {entry.case: None for entries in list_entries(folder).values() for entry in entries}
     runs = [
-        Task(
-            function=keep_case,
-            arguments=(case, folder.cases),
-            done=has_case(folder.cases / "runs", case.settings()),
-        )
+        Task(keep_case, (case, folder.cases), has_case(folder.cases / "runs", case.settings()))
         for case in cases
     ]
     details = [
         Task(
-            function=run_corner,
-            arguments=(detail, model, folder.cases, folder.size.ticks),
-            done=has_case(folder.cases / "details", name_detail(detail, model, folder.size.ticks)),
+            run_corner,
+            (detail, model, folder.cases, folder.size.ticks),
+            has_case(folder.cases / "details", name_detail(detail, model, folder.size.ticks)),
         )
         for detail in DETAILS
         for model in _deployed(folder).values()

@@ -26,10 +26,7 @@ def list_tasks(folder: Folder) -> list[Task]:
     """One trajectory each."""
     kept = find_trajectories(folder)
     wanted = product((*SEEN, UNSEEN), Excitation, range(folder.size.realisations))
-    return [
-        Task(function=record, arguments=(kept, *which), done=_is_there(kept.find_file(*which)))
-        for which in wanted
-    ]
+    return [Task(record, (kept, *which), _is_there(kept.find_file(*which))) for which in wanted]
 
 
 def record(trajectories: Trajectories, path: str, excitation: Excitation, realisation: int) -> None:

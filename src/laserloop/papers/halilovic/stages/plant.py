@@ -11,11 +11,7 @@ from laserloop.papers.halilovic.study.plant_accuracy import judge_plants, list_l
 def list_tasks(folder: Folder) -> list[Task]:
     """One line each."""
     return [
-        Task(
-            function=run_line,
-            arguments=(line, folder.cases),
-            done=has_case(folder.cases / "lines", line.settings()),
-        )
+        Task(run_line, (line, folder.cases), has_case(folder.cases / "lines", line.settings()))
         for line in list_lines(folder.size.parts, folder.size.between)
     ]
 

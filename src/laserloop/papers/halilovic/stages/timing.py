@@ -11,12 +11,13 @@ from laserloop.data.excitation import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation.latency import measure_latency
 from laserloop.loop.cache import has_case, solve_case
+from laserloop.loop.case import LoopCase, keep_case
 from laserloop.papers.halilovic.folder import Folder
 from laserloop.papers.halilovic.size import DEPLOYED
 from laserloop.papers.halilovic.stage import Stage, Task
 from laserloop.papers.halilovic.stages.calibration import find_margin
 from laserloop.papers.halilovic.stages.offline import find_trajectories
-from laserloop.papers.halilovic.study.scenarios import Scenario, list_scenarios, run_scenario
+from laserloop.papers.halilovic.study.loop_tables import list_scenarios
 from laserloop.papers.halilovic.study.timing import time_forward, time_solvers
 from laserloop.predict.networks import find_model
 
@@ -68,17 +69,22 @@ def _meet_deadlines(folder: Folder) -> dict[str, Any]:
         "delta_k": find_margin(folder),
         "ticks": folder.size.ticks,
     }
-    free = {one.label: one for one in list_scenarios((), (), **usual)}
+    free = {one.label: one.case for one in list_scenarios(**usual)}
     slow = _take_times(free["IPOPT, not charged"], folder, "tick_ms")
     quick, alone = (_take_times(free["8 kHz, no delay"], folder, what) for what in ("tick_ms", "solve_ms"))
     scenarios = list_scenarios(slow, quick, alone, **usual)
-    found = [{"label": one.label, **run_scenario(one, folder.cases)} for one in scenarios]
+    found = [{"label": one.label, **_run(one.case, folder)} for one in scenarios]
     return {"runs": [{k: v for k, v in run.items() if k not in ("series", "model")} for run in found]}
 
 
-def _take_times(scenario: Scenario, folder: Folder, what: str) -> tuple[float, ...]:
+def _run(case: LoopCase, folder: Folder) -> dict[str, Any]:
+    """Not the run of the tables: this one has the machine to itself."""
+    return keep_case(case, folder.cases / "scenarios")
+
+
+def _take_times(case: LoopCase, folder: Folder, what: str) -> tuple[float, ...]:
     """Seconds of each tick, or of each call, but the first of a run that is not charged."""
-    return tuple(1e-3 * t for t in run_scenario(scenario, folder.cases)["series"][what][1:])
+    return tuple(1e-3 * t for t in _run(case, folder)["series"][what][1:])
 
 
 def _corner(folder: Folder) -> str:
@@ -97,11 +103,7 @@ MEASUREMENTS: dict[str, Callable[[Folder], dict[str, Any]]] = {
 def list_tasks(folder: Folder) -> list[Task]:
     """One measurement each."""
     return [
-        Task(
-            function=time_one,
-            arguments=(folder, what),
-            done=has_case(folder.cases / "timing", _name(folder, what)),
-        )
+        Task(time_one, (folder, what), has_case(folder.cases / "timing", _name(folder, what)))
         for what in MEASUREMENTS
     ]
 

@@ -24,9 +24,9 @@ def list_tasks(folder: Folder) -> list[Task]:
     """One training each; one that was begun goes on."""
     return [
         Task(
-            function=train_one,
-            arguments=(recipe, folder.ensembles, folder.models),
-            done=(folder.models / recipe.name / MODEL_FILE).exists(),
+            train_one,
+            (recipe, folder.ensembles, folder.models),
+            (folder.models / recipe.name / MODEL_FILE).exists(),
         )
         for recipe in folder.size.recipes()
     ]
@@ -37,7 +37,7 @@ def train_one(recipe: Recipe, ensembles: Path, models: Path) -> None:
     train_recipes([recipe], ensembles, models)
 
 
-def glance(folder: Folder) -> float:
+def measure_progress(folder: Folder) -> float:
     """The share of the work that is done."""
     done = total = 0.0
     for recipe in folder.size.recipes():
@@ -71,5 +71,9 @@ def _describe(home: Path, model: Model) -> Mapping[str, Any]:
 
 
 STAGE = Stage(
-    name="trainings", title="Train the surrogates", list_tasks=list_tasks, conclude=conclude, glance=glance
+    name="trainings",
+    title="Train the surrogates",
+    list_tasks=list_tasks,
+    conclude=conclude,
+    progress=measure_progress,
 )

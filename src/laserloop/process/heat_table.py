@@ -17,7 +17,7 @@ from laserloop.process.material import Material
 
 FloatArray = NDArray[np.float64]
 
-CELLS = 2048  # 304 steel: H(θ) and T(θ) exact to 3e-7 K (tests/plant/test_heat_table.py)
+CELLS = 2048  # 304 steel: H(θ) and T(θ) exact to 3e-7 K (tests/process/test_heat_table.py)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.polynomial import Polynomial
 
 from laserloop.bad_input import BadInput
-from laserloop.plant.heat_table import tabulate
+from laserloop.process.heat_table import tabulate
 from laserloop.process.material import Material
 from laserloop.process.material_file import find_material
 
