@@ -32,7 +32,14 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"
 SHELF = ROOT / "mutants"  # mutmut's own
 BROKEN = ROOT / "out" / "mutants"  # a copy of the project to break by hand
-ROOMS = ("control", "loop", "paths", "process", "camera", "calibration")
+TESTS = {  # of each room: those that its mutants meet
+    "control": ("tests/control/", "tests/contracts/"),
+    "loop": ("tests/loop/", "tests/contracts/"),
+    "paths": ("tests/paths/",),
+    "process": ("tests/process/",),
+    "camera": ("tests/plant/",),
+    "calibration": ("tests/evaluation/",),
+}
 SAMPLE = 40  # mutants of each room
 KILLED, SURVIVED, TIMEOUT, UNTESTED, UNKNOWN = "killed", "survived", "timeout", "no test", "not run"
 VERDICTS = {
@@ -63,8 +70,7 @@ class Mutant:
     @property
     def room(self) -> str:
         """A room of the package, or the file of the plant or of the evaluation that is looked at."""
-        room, file = Path(self.file).parts[-2:]
-        return room if room in ROOMS else file.removesuffix(".py")
+        return find_room(self.name)
 
 
 def main() -> None:
@@ -79,6 +85,7 @@ def main() -> None:
     wanted = sys.maxsize if options.sample == "all" else int(options.sample)
     known = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
     run_mutmut([BEGIN])
+    narrow_tests()
     drawn = draw(read_mutants(), wanted, options.seed)
     due = [
         m.name for m in drawn if m.verdict == UNKNOWN or (options.again and m.verdict in (SURVIVED, UNTESTED))
@@ -117,6 +124,23 @@ def run_mutmut(names: list[str]) -> None:
         ended = subprocess.run(command, cwd=ROOT, env=environment, stdout=told, stderr=told, check=False)
     if ended.returncode != 0:
         sys.exit(f"mutmut must end well, got exit code {ended.returncode}: read {log}")
+
+
+def find_room(name: str) -> str:
+    """Of laserloop.ROOM.FILE.FUNCTION; a single file of another room is a room here."""
+    _, room, file, *_ = name.split(".")
+    return room if room in TESTS else file
+
+
+def narrow_tests() -> None:
+    """From all tests that reach a function, keep those of its own room, where there are any."""
+    kept = SHELF / "mutmut-stats.json"
+    stats = json.loads(kept.read_text(encoding="utf-8"))
+    reached: dict[str, list[str]] = stats["tests_by_mangled_function_name"]
+    for function, tests in reached.items():
+        own = [test for test in tests if test.startswith(TESTS[find_room(function)])]
+        reached[function] = own or tests
+    kept.write_text(json.dumps(stats, indent=4), encoding="utf-8")
 
 
 def read_mutants() -> list[Mutant]:
@@ -204,7 +228,7 @@ def erase(function: ast.FunctionDef) -> str:
 def draw(mutants: list[Mutant], wanted: int, seed: str) -> list[Mutant]:
     """So many of each room, at random but the same for the same seed and code."""
     drawn = []
-    for room in ROOMS:
+    for room in TESTS:
         here = [mutant for mutant in mutants if mutant.room == room and not mutant.text]
         here.sort(key=lambda mutant: hashlib.sha256(f"{seed} {mutant.name}".encode()).digest())
         drawn += here[:wanted]
@@ -219,7 +243,7 @@ def is_noticed(mutant: Mutant) -> bool:
 def count(mutants: list[Mutant], names: set[str]) -> dict[str, dict[str, int]]:
     """By room: how many there are, how many are text, and what became of the sample."""
     rooms = {}
-    for room in ROOMS:
+    for room in TESTS:
         here = [mutant for mutant in mutants if mutant.room == room]
         drawn = [mutant for mutant in here if mutant.name in names]
         rooms[room] = {
