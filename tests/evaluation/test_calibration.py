@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def test_a_shipped_model_carries_its_margin(name: str, low: float, high: float) 
 
 
 @pytest.mark.parametrize(
-    "training", [{"seed": 7, "split": "episode", "held_out": 0.3}, {"seed": 2, "split": "window"}]
+    "training", [{"seed": 7, "split": "episode", "held_out": 0.3}, {"seed": 2, "split": "window"}, {}]
 )
 @pytest.mark.parametrize("reading", ["node", "peak"])
 def test_a_margin_is_taken_on_the_windows_that_the_training_held_out(
@@ -51,8 +52,8 @@ def test_a_margin_is_taken_on_the_windows_that_the_training_held_out(
     made_for = replace(shipped.trained_for, reading=reading)
     model = replace(shipped, trained_for=made_for, provenance={"training": training})
     windows = cut_windows(open_store(tmp_path), 5, reading=reading, smooth=False)
-    share = training.get("held_out", 0.2)
-    _, held = split_windows(windows, seed=training["seed"], by=training["split"], share=share)  # type: ignore[arg-type]
+    split: Any = {"seed": 0, "split": "window", "held_out": 0.2} | training
+    _, held = split_windows(windows, seed=split["seed"], by=split["split"], share=split["held_out"])
     kept = windows.take(held)
     residual = kept.target[:, 0] - model.predict(kept.branch, kept.temps, kept.location)[:, 0]
     found = calibrate(model, tmp_path, quantile=0.9)

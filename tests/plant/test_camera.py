@@ -122,6 +122,15 @@ def test_a_pixel_sees_a_linear_field_at_its_centre(grid: Any, pixel: float, gx: 
     np.testing.assert_allclose(image.frame, expected, atol=1e-8)
 
 
+def test_a_plate_away_from_the_origin_is_seen_as_one_around_it() -> None:
+    here, shift = bump(PAPER.x, PAPER.y), 4e-3
+    there = Surface(here.x + shift, here.y - shift, here.temperature, 0.0)
+    around, away = (camera(pixel=270e-6).see(surface) for surface in (here, there))
+    np.testing.assert_allclose(away.x, around.x + shift, atol=1e-12)
+    np.testing.assert_allclose(away.y, around.y - shift, atol=1e-12)
+    np.testing.assert_allclose(away.frame, around.frame, atol=1e-8)
+
+
 def test_a_pixel_holds_the_exact_mean_of_the_bilinear_field_under_it() -> None:
     image, nodes = camera(pixel=270e-6).see(random_surface()), Camera().see(random_surface())
     fine = (np.arange(27.0) + 0.5) * 1e-5  # midpoints of 10 µm parts; node lines lie between parts: exact
