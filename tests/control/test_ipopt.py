@@ -324,6 +324,19 @@ def test_the_account_of_a_tick_adds_up(solver: IpoptSolver) -> None:
     assert times.evaluations >= 2 * solution.iterations
 
 
+def test_a_search_from_the_coolest_plan_is_added_to_the_account_unless_it_must_stay_near(
+    model: Model,
+) -> None:
+    free, near = (IpoptSolver(model, PROBLEM, max_iterations=0, reach=reach) for reach in (np.inf, 1e6))
+    account = []
+    for solver, start in ((near, 20.0), (near, 0.0), (free, 20.0)):
+        solution = solver.solve(ask(start=np.full(5, start)))
+        account.append((solution.iterations, solver.last_times.evaluations))
+    (hot, hot_calls), (cool, cool_calls), both = account
+    assert min(hot_calls, cool_calls) > 0
+    assert both == (hot + cool, hot_calls + cool_calls)
+
+
 def draw_model(architecture: Architecture) -> Model:
     """Random weights; hotter with power, around the window."""
     a, b, c = feature_sizes(architecture)

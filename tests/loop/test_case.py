@@ -301,6 +301,8 @@ def test_a_record_names_its_process_whole_its_version_and_every_note() -> None:
     assert found["version"] == version("laserloop")
     assert any("material is another" in note for note in found["notes"])
     assert (found["plant"], found["reading"], found["model"]) == ("paper", "node", "paper-corner")
+    assert (found["window_k"], found["seed"]) == ([760.0, 800.0], 0)
+    assert found["delta_k"] == pytest.approx(13.32, abs=0.01)
 
 
 def test_the_headline_is_taken_on_the_plants_own_reading() -> None:

@@ -139,6 +139,20 @@ def test_a_pixel_holds_the_exact_mean_of_the_bilinear_field_under_it() -> None:
     assert image.frame[4, 3] == pytest.approx(nodes.sample(inside).mean(), rel=1e-12)
 
 
+def test_a_surface_of_less_emissivity_seems_as_cold_as_its_radiance() -> None:
+    surface = random_surface()
+    image = camera(emissivity=0.8).see(surface)
+    np.testing.assert_allclose(image.frame**4, 0.8 * surface.temperature**4)
+
+
+def test_an_image_of_any_numbers_holds_doubles_row_by_row() -> None:
+    surface = random_surface()
+    whole = np.asfortranarray(surface.temperature.astype(np.float32))
+    image = Image(time=0.0, x=LINES, y=LINES, temperature=whole, peak=surface.node)  # type: ignore[arg-type]
+    assert image.temperature.dtype == np.float64
+    assert image.temperature.flags.c_contiguous
+
+
 def test_larger_pixels_see_a_lower_peak() -> None:
     peaks = [
         camera(pixel=p, subgrid=True).see(bump(GRADED.x, GRADED.y)).peak.temperature
