@@ -324,7 +324,7 @@ def test_the_account_of_a_tick_adds_up(solver: IpoptSolver) -> None:
     assert times.evaluations >= 2 * solution.iterations
 
 
-def test_a_search_from_the_coolest_plan_is_added_to_the_account_unless_it_must_stay_near(
+def test_a_second_search_is_added_to_the_account_and_is_none_where_plans_must_stay_near(
     model: Model,
 ) -> None:
     free, near = (IpoptSolver(model, PROBLEM, max_iterations=0, reach=reach) for reach in (np.inf, 1e6))
