@@ -293,6 +293,8 @@ def test_a_step_that_does_not_pay_is_shortened_to_two_fifths(
     answer = CEngine(model, problem, max_iterations=4, dtype=np.float64).solve(question)
     assert answer.iterations == 4
     assert answer.plan[0] == pytest.approx(10.0 + 0.4 * 0.3 * 20.0, abs=1e-9)
+    sooner = CEngine(model, problem, max_iterations=3, dtype=np.float64).solve(question)
+    assert sooner.plan[0] == 10.0  # nothing better was found on credit
 
 
 def make_cliff() -> Model:

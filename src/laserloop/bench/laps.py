@@ -37,6 +37,8 @@ class Laps:
             "p99_us": float(p99),
             "p999_us": float(p999),
             "p99_quiet_us": float(1e6 * np.percentile(self._pick_quiet(), 99)),
+            "worst_us": float(1e6 * seconds.max()),
+            "worst_quiet_us": float(1e6 * self._pick_quiet().max()),
             "switched_fraction": float(1.0 - np.mean(self.quiet)),
         }
 

@@ -9,6 +9,7 @@ import numpy as np
 from laserloop.bench.agreement import FAR, ask_from_starts, compare
 from laserloop.bench.laps import Laps
 from laserloop.bench.mpc_sqp import CasadiSqpSolver
+from laserloop.bench.mpc_twin import TwinBench
 from laserloop.bench.questions import collect_questions, vary_questions
 from laserloop.control.action import Status
 from laserloop.control.ipopt import IpoptSolver
@@ -44,6 +45,7 @@ def run_mpc_bench(
         "realtime": RealtimeSolver(network, problem),
     }
     judge = IpoptSolver(network, problem, tolerance=TIGHT)
+    twin = TwinBench(problems)
     alone = _build_c(network, problem)
     for solver in solvers.values():
         solver.solve(questions[0])
@@ -63,13 +65,15 @@ def run_mpc_bench(
             for _ in range(REPEATS):
                 alone.reset()
                 laps["exported_c"].run(alone.answer)
+        twin.turn(REPEATS)
         judged.append(ask_from_starts(judge, question, problem))
         if progress is not None:
             progress(n, len(questions))
     if alone is not None:
         laps["exported_c_alone"] = run_row(alone, questions)
         laps["exported_c_warm"] = run_loops(alone, model)
-    return _report(network, problem, questions, laps, answers, judged)
+    found = _report(network, problem, questions, laps, answers, judged)
+    return found | twin.report(found["reference"]["median_us"])
 
 
 def run_row(alone: CEngine, questions: Sequence[Question]) -> Laps:

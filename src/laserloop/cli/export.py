@@ -1,7 +1,8 @@
 """The verb that writes the controller as C."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -10,9 +11,16 @@ from laserloop.cli.control import Delta, Tracking
 from laserloop.cli.options import OF_PROCESS, LoopOptions, ProcessOptions, take_entry, take_file, take_number
 from laserloop.cli.output import Json, check_output, publish, writing
 
+if TYPE_CHECKING:
+    from laserloop.control.problem import MpcProblem
+    from laserloop.process import Process
+
 
 def export(
-    model: Annotated[str, Parameter(help="A shipped model's name, or the folder of one.")],
+    model: Annotated[
+        str | None,
+        Parameter(help="A shipped model's name, or the folder of one; without it the twin of the process."),
+    ] = None,
     /,
     target: ProcessOptions | None = None,
     *,
@@ -22,7 +30,7 @@ def export(
         take_number(1e-3, 1e4, "W", "The most in W that the laser can give.", default=OF_PROCESS),
     ] = None,
     delta_k: Delta = None,
-    tracking: Tracking = 0.0,
+    tracking: Tracking = None,
     out: Annotated[
         Path, take_file("Folder of the C sources, their header, test vectors and guide.", metavar="DIR")
     ],
@@ -34,22 +42,65 @@ def export(
     ] = False,
     json_file: Json = None,
 ) -> None:
-    """Write the controller as dependency-free C99 that runs inside a tick.
+    """Write the controller as dependency-free C99 that runs inside a tick: the twin, or a model.
 
     For example:
 
+        laserloop export --process 316 --out firmware
         laserloop export paper-corner --out firmware
         laserloop export models/mine --window-k 860,900 --dtype float64 --out firmware
     """
-    from laserloop.loop.case import make_problem
-    from laserloop.native import export_c
-    from laserloop.predict.networks import find_model
     from laserloop.report.tables import tabulate_numbers
 
     check_output("--json", json_file)
-    found = find_model(model)
     wish = LoopOptions(window_k=window_k, power_max_w=power_max_w)
     process = wish.change((target or ProcessOptions()).find())
+    write = (
+        partial(_export_twin, tracking=tracking)
+        if model is None
+        else partial(_export_model, model, tracking=tracking or 0.0, force=force)
+    )
+    files, problem = write(process, out, dtype=dtype, delta_k=delta_k)
+    numbers = {
+        **({"process": process.name, "process_hash": process.hash} if model is None else {"model": model}),
+        "dtype": dtype,
+        "delta_k": problem.margin_above,
+        "window_k": list(problem.window),
+    }
+    sizes = {file.name: file.stat().st_size for file in files}
+    shown = {name: f"{size} bytes" for name, size in sizes.items()}
+    publish({**numbers, "files": sizes}, json_file, tabulate_numbers(shown))
+
+
+def _export_twin(
+    process: "Process", out: Path, *, dtype: str, delta_k: float | None, tracking: float | None
+) -> tuple[list[Path], "MpcProblem"]:
+    """The twin of a process."""
+    from laserloop.control.twin import make_twin_problem
+    from laserloop.loop.case import make_problem
+    from laserloop.native import export_twin
+
+    problem = make_twin_problem(make_problem(process, None, delta_k=delta_k), tracking)
+    with writing("--out"):
+        return export_twin(process, problem, out, dtype=dtype), problem
+
+
+def _export_model(
+    model: str,
+    process: "Process",
+    out: Path,
+    *,
+    dtype: str,
+    delta_k: float | None,
+    tracking: float,
+    force: bool,
+) -> tuple[list[Path], "MpcProblem"]:
+    """A learned model, if it was made for the process."""
+    from laserloop.loop.case import make_problem
+    from laserloop.native import export_c
+    from laserloop.predict.networks import find_model
+
+    found = find_model(model)
     problem = make_problem(process, found, delta_k=delta_k, tracking=tracking)
     misfits = [] if found.trained_for is None else found.trained_for.judge_process(process)
     if misfits and not force:
@@ -58,13 +109,4 @@ def export(
             f"{'; '.join(misfit.why for misfit in misfits)}. Train one that fits, or insist with --force"
         )
     with writing("--out"):
-        files = export_c(found, problem, out, dtype=dtype, name=model)
-    numbers = {
-        "model": model,
-        "dtype": dtype,
-        "delta_k": problem.margin_above,
-        "window_k": list(problem.window),
-    }
-    sizes = {file.name: file.stat().st_size for file in files}
-    shown = {name: f"{size} bytes" for name, size in sizes.items()}
-    publish({**numbers, "files": sizes}, json_file, tabulate_numbers(shown))
+        return export_c(found, problem, out, dtype=dtype, name=model), problem

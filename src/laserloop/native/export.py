@@ -1,5 +1,6 @@
 """The exported folder: the C of this room as it is, what a model adds to it, and a page for integrators."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from laserloop.bad_input import BadInput
@@ -19,8 +20,9 @@ from laserloop.native.render import (
 from laserloop.native.vectors import draw_vectors, write_vectors
 from laserloop.predict.networks.model import Model
 
-COPIED = (*UNIT, "controller.c", "laserloop.h", "runner.c", "CMakeLists.txt")
-VECTORS, PAGE = "vectors.txt", "README.md"
+COPIED = (*UNIT, "controller.c", "laserloop.h", "runner.c")
+BUILD, VECTORS, PAGE = "CMakeLists.txt", "vectors.txt", "README.md"
+GENERATED = (CONFIG, BUILD, VECTORS, PAGE)
 
 
 def export_c(
@@ -30,21 +32,33 @@ def export_c(
 
     An earlier export is replaced; files that are not from one are not.
     """
-    if not (out / MODEL).exists():
-        for file in (*COPIED, CONFIG, VECTORS, PAGE):
-            if (out / file).exists():
-                raise BadInput(
-                    f"an export must not replace other files, but {str(out / file)!r} is there: "
-                    "choose another --out"
-                )
+    check_folder(out, (*COPIED, *GENERATED), mark=MODEL)
     net = pack_network(model, problem, find_dtype(dtype))
     texts = {
         MODEL: render_model(net, problem),
         CONFIG: render_config(net, problem, model, name),
         **{file: read_source(file) for file in COPIED},
+        BUILD: fill(read_source(BUILD), {"UNIT": UNIT[0], "RUNNER": "runner.c"}),
         PAGE: _write_page(net, problem, model, dtype=dtype, name=name),
         VECTORS: write_vectors(draw_vectors(model, problem, dtype=dtype)),
     }
+    return write_folder(out, texts)
+
+
+def check_folder(out: Path, names: Iterable[str], *, mark: str) -> None:
+    """Refuse to replace files of a folder that is not an earlier export, which its file `mark` would show."""
+    if (out / mark).exists():
+        return
+    for file in names:
+        if (out / file).exists():
+            raise BadInput(
+                f"an export must not replace other files, but {str(out / file)!r} is there: "
+                "choose another --out"
+            )
+
+
+def write_folder(out: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write the files of an export; returns them."""
     out.mkdir(parents=True, exist_ok=True)
     for file, text in texts.items():
         (out / file).write_text(text, encoding="utf-8")

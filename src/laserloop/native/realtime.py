@@ -14,7 +14,7 @@ from laserloop.predict.networks.folding import SMOOTHING, Folder
 from laserloop.predict.networks.forecast import NetworkForecast
 from laserloop.predict.networks.model import Model
 
-RATIO = 50  # median time of an answer in NumPy over that in C; measured by `laserloop bench mpc`
+RATIO = 50  # of medians over 360 ticks of closed loops, 1.5 ms in NumPy and 31 µs in C; hard ticks more
 
 
 class RealtimeSolver:

@@ -17,11 +17,11 @@ from laserloop.control.sqp import SqpSolver
 from laserloop.control.validator import ImageValidator
 from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.engine import STATUSES, address, aligned, lay_problem
-from laserloop.native.render import CONFIG, find_dtype, read_source
+from laserloop.native.render import CONFIG, define, find_dtype, read_source
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.twin import TwinPredictor, TwinSettings, history, moments, peak
-from laserloop.predict.twin.twin import FEW, LINES, STEEP, SUBPIXEL
+from laserloop.predict.twin.twin import FEW, FRAMES, LINES, STEEP, SUBPIXEL
 from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
@@ -49,7 +49,7 @@ PROCESS = np.dtype(
         *((name, "f8") for name in ("prior", "walk", "error", "gate", "gain_low", "gain_high")),
         *((name, "f8") for name in ("noise", "pixel", "steep", "few", "subpixel")),
         *((name, "f8") for name in ("behind", "longest", "reach")),
-        *((name, "i4") for name in ("recent", "lags", "points", "lines")),
+        *((name, "i4") for name in ("recent", "lags", "points", "lines", "exposure", "frames")),
         ("lag", "i4", RULE),
         *((name, "f8", RULE) for name in ("age", "share", "way")),
         ("temperature", TABLE),
@@ -71,10 +71,11 @@ def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
         **{"worth": twin.worth, "faded": history.FADED * twin.worth},
         **{"prior": gain.prior, "walk": gain.walk, "error": gain.floor, "gate": gain.gate},
         **{"gain_low": gain.bounds[0], "gain_high": gain.bounds[1]},
-        **{"noise": camera.noise, "pixel": camera.pixel or 0.0, "steep": STEEP, "few": FEW * twin.wanted},
+        **{"noise": camera.noise, "pixel": camera.pixel or 0.0, "few": FEW * twin.wanted},
         **{"subpixel": SUBPIXEL, "behind": peak.BEHIND, "longest": peak.LONGEST, "reach": moments.REACH},
         **{"recent": twin.memory, "lags": rule.lags, "points": len(rule.lag)},
-        "lines": LINES[camera.noise > 0.0],
+        **{"exposure": camera.exposure, "frames": FRAMES},
+        **{"lines": LINES[camera.noise > 0.0], "steep": STEEP[camera.noise > 0.0]},
     }
     for name, value in values.items():
         laid[name] = value
@@ -216,5 +217,10 @@ def make_twin(problem: MpcProblem, process: Process, settings: TwinSettings | No
 
 def list_sources(horizon: int, *, single: bool) -> Mapping[str, str]:
     """The files of a library, by name."""
-    config = f"#define LASERLOOP_HORIZON {horizon}\n#define LASERLOOP_DOUBLE {int(not single)}\n"
-    return {name: read_source(name) for name in (*UNIT, "twin_engine.c")} | {CONFIG: config}
+    names = (*UNIT, "twin_engine.c")
+    return {name: read_source(name) for name in names} | {CONFIG: render_config(horizon, single=single)}
+
+
+def render_config(horizon: int, *, single: bool) -> str:
+    """The config header as far as a library needs it."""
+    return define({"HORIZON": horizon, "DOUBLE": int(not single)})

@@ -19,6 +19,15 @@ void laserloop_start(const process *p, problem *b, memory *m)
     start_twin(p, m);
 }
 
+/* Correct the gain by an image. Returns 1 if it was used, 0 if it was left out as a bad frame, -1 if there was nothing to
+   compare. */
+static int compare_image(twin *w, const process *p, int age, int columns, int rows, const double *x, const double *y,
+                         const double *T)
+{
+    comparison c;
+    return weigh_image(w, p, age, columns, rows, x, y, T, &c) ? read_gain(w, p, c.ratio, c.noise) : -1;
+}
+
 /* in: how many ticks are new, age of the image in ticks (negative: none), its columns and rows, whether the last tick was
    dark; the way (N + 1, 2), m; lit (N); of each new tick its command, W, and where it ended, m.
    out: plan (N), prediction (N), status, iterations, gain, its standard deviation, peak (2) in m, Gaussians, frames left

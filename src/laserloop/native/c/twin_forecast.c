@@ -2,6 +2,9 @@
 
 #include "twin_types.h"
 
+#define LOOKS 4   /* most steps towards a peak; one or two are usual */
+#define CLOSE 0.1 /* beam widths: within them a quadratic will do */
+
 typedef struct {
     double centre[2];  /* of the quadratics, in beam widths */
     field fixed;       /* heat that no plan changes */
@@ -62,12 +65,12 @@ static void step_uphill(const field *f, double longest, double *step)
 }
 
 /* Where the beam was, m, at the end of a tick of the past, or will be. */
-static const double *find_end(const twin *w, const prospect *f, long long tick)
+static const double *find_end(const twin *w, const prospect *f, long long when)
 {
-    const long long coming = tick - w->now;
+    const long long coming = when - w->now;
     if (f && coming >= 0)
         return f->way[coming];
-    return tick == w->now ? w->here : w->place[tick % RECENT];
+    return when == w->now ? w->here : w->place[when % RECENT];
 }
 
 /* The mirrors that are felt: bit 0 for the nearest side in x, bit 1 in y; `wall` in beam widths. */
@@ -110,9 +113,9 @@ static void place_rule(const twin *w, const process *p, const prospect *f, long 
 {
     int j = 0;
     for (; j < p->points; ++j) {
-        const long long tick = moment - 1 - p->lag[j];
-        const int there = tick >= 0 && tick >= w->now - p->recent;
-        const double *a = find_end(w, f, there ? tick : moment), *b = find_end(w, f, there ? tick + 1 : moment);
+        const long long when = moment - 1 - p->lag[j];
+        const int there = when >= 0 && when >= w->now - p->recent;
+        const double *a = find_end(w, f, there ? when : moment), *b = find_end(w, f, there ? when + 1 : moment);
         g->x[j] = (real)((a[0] + p->way[j] * (b[0] - a[0])) / p->sigma);
         g->y[j] = (real)((a[1] + p->way[j] * (b[1] - a[1])) / p->sigma);
         g->ixx[j] = g->iyy[j] = (real)w->rule_inverse[j];
@@ -141,13 +144,13 @@ static void look_around(twin *w, const process *p, long long moment, int sides, 
         add_mirrored(fixed, sum_field(&w->old, x, y, &w->sums), mirror, 1.0);
         sum_field(&w->rule, x, y, &w->sums);
         for (int j = 0; j < p->points; ++j) {
-            const long long tick = moment - 1 - p->lag[j], next = tick - w->now;
+            const long long when = moment - 1 - p->lag[j], next = when - w->now;
             const field f = {(double)w->sums.part[0][j], (double)w->sums.part[1][j], (double)w->sums.part[2][j],
                              (double)w->sums.part[3][j], (double)w->sums.part[4][j], (double)w->sums.part[5][j]};
             if (coming && next >= 0)
                 add_mirrored(&coming[next], f, mirror, 1.0);
-            else if (tick >= 0 && tick >= w->now - p->recent)
-                add_mirrored(fixed, f, mirror, w->watts[tick % RECENT]);
+            else if (when >= 0 && when >= w->now - p->recent)
+                add_mirrored(fixed, f, mirror, w->watts[when % RECENT]);
         }
     }
 }
@@ -175,12 +178,12 @@ static void look_ahead(twin *w, const process *p, const double *watts, prospect 
         for (int round = 0;; ++round) {
             field total;
             look_around(w, p, moment, sides, wall, o->centre, &o->fixed, o->tick);
-            if (round == 1)
-                break;
             total = o->fixed;
             for (int j = 0; j <= i; ++j)
                 add_field(&total, &o->tick[j], watts[j]);
             step_uphill(&total, p->longest, step);
+            if (round == LOOKS || (round > 0 && step[0] * step[0] + step[1] * step[1] < CLOSE * CLOSE))
+                break;
             o->centre[0] += step[0];
             o->centre[1] += step[1];
         }

@@ -6,6 +6,11 @@
 
 static const double gauss[2] = {-0.57735026918962576, 0.57735026918962576}; /* points of a pixel, in half pixels */
 
+typedef struct {
+    double expected;     /* K, at the hottest pixel */
+    double ratio, noise; /* measured over expected, and its standard deviation */
+} comparison;
+
 /* Let ticks pass: the gain may have wandered. */
 static void wait_gain(twin *w, const process *p, double ticks)
 {
@@ -35,6 +40,15 @@ static int read_gain(twin *w, const process *p, double ratio, double noise)
     w->gain = clamp(w->gain + weight * off, p->gain_low, p->gain_high);
     w->variance *= 1.0 - weight;
     return 1;
+}
+
+static double raise(double base, int power)
+{
+    double product = 1.0;
+    for (; power > 0; power /= 2, base *= base)
+        if (power % 2)
+            product *= base;
+    return product;
 }
 
 /* The first of `count` lines that lie nearest to a place, m. */
@@ -67,45 +81,46 @@ static double expect_heat(twin *w, const process *p, long long moment, int sides
         total += sum_heat(&w->old, px, py, w->sums.part[0]);
         sum_heat(&w->rule, px, py, w->sums.part[0]);
         for (int j = 0; j < p->points; ++j) {
-            const long long tick = moment - 1 - p->lag[j];
-            if (tick >= 0)
-                total += (double)w->sums.part[0][j] * w->watts[tick % RECENT];
+            const long long when = moment - 1 - p->lag[j];
+            if (when >= 0)
+                total += (double)w->sums.part[0][j] * w->watts[when % RECENT];
         }
     }
     return total;
 }
 
-/* u that a pixel is expected to read: at its centre, or of its mean temperature. */
+/* What a pixel is expected to read, K: at its centre, or on average. */
 static double expect_pixel(twin *w, const process *p, long long moment, int sides, const double *wall, double x, double y)
 {
+    const int count = p->pixel <= p->subpixel * p->sigma ? 1 : 4;
     double mean = 0.0;
-    if (p->pixel <= p->subpixel * p->sigma)
-        return expect_heat(w, p, moment, sides, wall, x, y);
-    for (int k = 0; k < 4; ++k) {
-        const double px = x + 0.5 * p->pixel * gauss[k % 2], py = y + 0.5 * p->pixel * gauss[k / 2];
+    for (int k = 0; k < count; ++k) {
+        const double px = count == 1 ? x : x + 0.5 * p->pixel * gauss[k % 2];
+        const double py = count == 1 ? y : y + 0.5 * p->pixel * gauss[k / 2];
         const double u = expect_heat(w, p, moment, sides, wall, px, py);
-        mean += 0.25 * look_up(&p->temperature, w->gain * u, NULL);
+        mean += look_up(&p->temperature, w->gain * u, NULL) / count;
     }
-    return look_up(&p->heat, mean, NULL) / w->gain;
+    return mean;
 }
 
-/* Correct the gain by an image taken `age` ticks ago: T[row * columns + column], K, at x[column], y[row], m.
-   Returns 1 if it was used, 0 if it was left out as a bad frame, -1 if there was nothing to compare. */
-static int compare_image(twin *w, const process *p, int age, int columns, int rows, const double *x, const double *y,
-                         const double *T)
+/* All heat at a moment of the past, into w->old and w->rule. Returns the mirrors that are felt. */
+static int recall_heat(twin *w, const process *p, long long moment, double *wall)
 {
-    const long long moment = w->now - age;
-    const int wide = columns < p->lines ? columns : p->lines, tall = rows < p->lines ? rows : p->lines;
-    double peak[2], wall[2], step[2], expected[LINES * LINES], seen[LINES * LINES];
-    double most = 0.0, up = 0.0, down = 0.0, size = 0.0, slope;
-    int count = 0;
-    if (age < 0 || moment < 1 || p->recent - age < p->lags)
-        return -1;
-    const double *here = find_end(w, NULL, moment);
     spread_history(w, (double)moment, p->lags, &w->old);
     place_rule(w, p, NULL, moment, &w->rule);
-    const int sides = find_sides(w, p, here, &w->old, wall);
-    guess_peak(w, p, find_end(w, NULL, moment - 1), here, peak);
+    return find_sides(w, p, find_end(w, NULL, moment), &w->old, wall);
+}
+
+/* The heat `age` ticks ago, and the peak in it, in beam widths. Returns the mirrors that are felt, or -1 if that is too
+   long ago or nothing had been given yet. */
+static int recall_peak(twin *w, const process *p, int age, double *wall, double *peak)
+{
+    const long long moment = w->now - age;
+    double step[2];
+    if (age < 0 || moment < 1 || p->recent - age < p->lags || !(w->watts[(moment - 1) % RECENT] > 0.0))
+        return -1;
+    const int sides = recall_heat(w, p, moment, wall);
+    guess_peak(w, p, find_end(w, NULL, moment - 1), find_end(w, NULL, moment), peak);
     for (int round = 0; round < ROUNDS; ++round) {
         field total;
         look_around(w, p, moment, sides, wall, peak, &total, NULL);
@@ -113,23 +128,66 @@ static int compare_image(twin *w, const process *p, int age, int columns, int ro
         peak[0] += step[0];
         peak[1] += step[1];
     }
-    const int left = find_lines(columns, x, peak[0] * p->sigma, wide), top = find_lines(rows, y, peak[1] * p->sigma, tall);
-    for (int r = top; r < top + tall; ++r)
-        for (int c = left; c < left + wide; ++c) {
-            expected[count] = expect_pixel(w, p, moment, sides, wall, x[c], y[r]);
-            seen[count] = look_up(&p->heat, T[(size_t)r * (size_t)columns + (size_t)c], NULL);
-            most = expected[count] > most ? expected[count] : most;
-            ++count;
-        }
+    return sides;
+}
+
+/* What was measured over what was expected, and its standard deviation, by pixels that count the more the hotter they
+   are. Returns 0 if nothing is hot yet. */
+static int weigh_pixels(const twin *w, const process *p, int count, const double *expected, const double *seen,
+                        comparison *c)
+{
+    double most = 0.0, up = 0.0, down = 0.0, size = 0.0, slope;
+    for (int k = 0; k < count; ++k)
+        most = expected[k] > most ? expected[k] : most;
+    c->expected = look_up(&p->temperature, w->gain * most, &slope);
     if (!(w->gain * most >= p->few))
-        return -1;
+        return 0;
     for (int k = 0; k < count; ++k) {
-        const double share = expected[k] / most, s2 = share * share, s4 = s2 * s2, s8 = s4 * s4, s16 = s8 * s8;
-        const double weight = expected[k] * s16 * s8 * s4 * s2; /* share^30: those at the peak count most */
+        const double weight = expected[k] * raise(expected[k] / most, (int)p->steep); /* those at the peak count most */
         up += weight * seen[k];
         down += weight * expected[k];
         size += weight * weight;
     }
-    look_up(&p->temperature, w->gain * most, &slope);
-    return read_gain(w, p, up / down, p->noise / slope * sqrt(size) / down);
+    c->ratio = up / down;
+    c->noise = p->noise / slope * sqrt(size) / down;
+    return 1;
+}
+
+/* How many ticks before its end the frames of an exposure were seen; returns how many there are, but `most` at most. */
+static int list_frames(const twin *w, const process *p, int age, int *before)
+{
+    const long long moment = w->now - age;
+    const int ticks = p->exposure < moment + 1 ? p->exposure : (int)moment + 1;
+    const int count = ticks < p->frames ? ticks : p->frames;
+    for (int j = 0; j < count; ++j)
+        before[j] = count > 1 ? (int)((double)j * (ticks - 1) / (count - 1) + 0.5) : 0;
+    return count;
+}
+
+/* An image whose exposure ended `age` ticks ago: T[row * columns + column], K, at x[column], y[row], m.
+   Returns 0 if there is nothing to compare. */
+static int weigh_image(twin *w, const process *p, int age, int columns, int rows, const double *x, const double *y,
+                       const double *T, comparison *c)
+{
+    const int wide = columns < p->lines ? columns : p->lines, tall = rows < p->lines ? rows : p->lines;
+    double peak[2], wall[2], expected[LINES * LINES] = {0}, seen[LINES * LINES];
+    int before[FRAMES];
+    if (recall_peak(w, p, age, wall, peak) < 0)
+        return 0;
+    const int frames = list_frames(w, p, age, before);
+    if (frames > 1 && recall_peak(w, p, age + before[frames / 2], wall, peak) < 0)
+        return 0; /* the laser has just come on */
+    const int left = find_lines(columns, x, peak[0] * p->sigma, wide), top = find_lines(rows, y, peak[1] * p->sigma, tall);
+    for (int j = 0; j < frames; ++j) {
+        const long long moment = w->now - age - before[j];
+        const int sides = moment > 0 ? recall_heat(w, p, moment, wall) : 0;
+        for (int k = 0; k < wide * tall; ++k)
+            expected[k] += (moment > 0 ? expect_pixel(w, p, moment, sides, wall, x[left + k % wide], y[top + k / wide])
+                                       : p->ambient) / frames;
+    }
+    for (int k = 0; k < wide * tall; ++k) {
+        seen[k] = look_up(&p->heat, T[(size_t)(top + k / wide) * (size_t)columns + (size_t)(left + k % wide)], NULL);
+        expected[k] = look_up(&p->heat, expected[k], NULL) / w->gain;
+    }
+    return weigh_pixels(w, p, wide * tall, expected, seen, c);
 }

@@ -45,16 +45,16 @@ static double depart(const tick *k, const double *T, const double *line)
     return most;
 }
 
-/* Remember where the peak is, seen from the beam: the next search begins there. */
-static void note_peak(twin *w, const process *p, const prospect *f, const double *peak)
+/* Remember where the peak is, seen from the beam: the next search begins there. Without light it is nowhere near. */
+static void note_peak(twin *w, const process *p, const prospect *f, int lit, const double *peak)
 {
     const double dx = f->way[1][0] - f->way[0][0], dy = f->way[1][1] - f->way[0][1], length = sqrt(dx * dx + dy * dy);
     const double ex = length > 0.0 ? dx / length : 1.0, ey = length > 0.0 ? dy / length : 0.0;
     const double ox = peak[0] - f->way[1][0] / p->sigma, oy = peak[1] - f->way[1][1] / p->sigma;
     w->peak[0] = peak[0];
     w->peak[1] = peak[1];
-    w->offset[0] = clamp(ox * ex + oy * ey, -1.5, 0.5);
-    w->offset[1] = clamp(oy * ex - ox * ey, -0.7, 0.7);
+    w->offset[0] = lit ? clamp(ox * ex + oy * ey, -1.5, 0.5) : -p->behind;
+    w->offset[1] = lit ? clamp(oy * ex - ox * ey, -0.7, 0.7) : 0.0;
 }
 
 /* Leaves the plan in units of P_max in s->plan and its prediction in s->T. */
@@ -99,7 +99,7 @@ static int plan_twin(twin *w, const process *p, const problem *b, const question
     }
     if (!is_finite(N, s->T))
         return NO_PREDICTION;
-    note_peak(w, p, f, peak);
+    note_peak(w, p, f, asked->lit[0], peak);
     weigh(b, &k, s->plan, s->T, &over);
     if (k.n == 0)
         return SOLVED;

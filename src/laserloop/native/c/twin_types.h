@@ -15,6 +15,7 @@ enum {
     RULE = 288,       /* points of the rule for the newest ticks */
     RECENT = 1088,    /* ticks kept one by one: those of the rule, the camera's delay and exposure */
     LEVELS_OF_T = 1024, /* steps of the tables of T(u) and u(T) */
+    FRAMES = 8,       /* of an exposure that are looked at, at most */
     LINES = 9,        /* most rows or columns of pixels compared with an image */
     PAIRS = 8         /* of neighbours judged each tick */
 };
@@ -34,6 +35,7 @@ typedef struct {
     double steep, few, subpixel;                       /* of the comparison with an image */
     double behind, longest, reach;                     /* of the search for the peak, and of the sides */
     int recent, lags, points, lines;                   /* ticks kept, lags of the rule and its points, rows of pixels */
+    int exposure, frames;                              /* ticks of an image, and how many of them are looked at */
     int lag[RULE];
     double age[RULE], share[RULE], way[RULE];          /* ticks, of the tick's energy, of the tick that had passed */
     table temperature, heat;                           /* K of u, and u of K */

@@ -22,8 +22,12 @@ ALPHA_AT = 0.31  # of the way from ambient to the window's middle, where α is r
 ROUNDS = 4  # of the search for a peak
 HEADROOM = 1000.0  # K above the window, up to which temperatures are told apart
 LINES = (3, 5)  # rows and columns of pixels around the peak that are compared, without and with noise
-STEEP = 30  # power of u with which a pixel counts: those at the peak most
-FEW = 0.05  # of the wanted u below which there is nothing to compare
+STEEP = (90, 30)  # power of u with which a pixel counts, without and with noise: those at the peak most
+FEW = 0.5  # of the wanted u below which nothing is compared: a cooling plate has another α
+FRAMES = 8  # most of an exposure that are looked at
+CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]]) / np.sqrt(
+    3.0
+)  # Gauss, in half pixels
 SUBPIXEL = 0.2  # σ: pixels larger than this read a mean, not a point
 
 
@@ -134,33 +138,45 @@ class TwinPredictor:
         moment = self.memory - age
         if age < 0 or moment < self.rule.lags:
             return
-        heat = self.at_moments(self.ends[: moment + 1], np.array([moment])).driven(self.watts[:moment])
-        guess = guess_peak(self.ends[None, moment], self.ends[None, moment - 1], self.body.sigma)
-        peak = climb(heat, guess, self.body.sigma, ROUNDS)[0]
-        expected, seen = self._read(heat, peak, image)
+        moments = exposed(moment, self.process.camera.exposure, self.memory - self._now)
+        if min(self.watts[moment - 1], self.watts[moments[len(moments) // 2] - 1]) <= 0.0:
+            return  # the laser is off, or has just come on
+        expected, seen = self._read([self._recall(k) for k in moments], image)
         if not expected.size or self.gain * expected.max() < FEW * self.wanted:
             return
-        weight = (expected / expected.max()) ** STEEP * expected
+        weight = (expected / expected.max()) ** STEEP[self.process.camera.noise > 0.0] * expected
         norm = float(np.sum(weight * expected))
         ratio = float(np.sum(weight * seen)) / norm
         k = float(self.process.material.conductivity(self.table.temperature_of(self.gain * expected.max())))
         noise = self.process.camera.noise * k * float(np.sqrt(np.sum(weight**2))) / norm
         self._filter.read(ratio, noise)
 
-    def _read(self, heat: Gaussians, peak: FloatArray, image: Image) -> tuple[FloatArray, FloatArray]:
-        """u expected and seen of the pixels around the peak."""
-        camera = self.process.camera
+    def _recall(self, moment: int) -> tuple[Gaussians, FloatArray]:
+        """All heat at a moment of the past, and the peak in it."""
+        heat = self.at_moments(self.ends[: moment + 1], np.array([moment])).driven(self.watts[:moment])
+        guess = guess_peak(self.ends[None, moment], self.ends[None, moment - 1], self.body.sigma)
+        return heat, climb(heat, guess, self.body.sigma, ROUNDS)[0]
+
+    def _read(
+        self, frames: list[tuple[Gaussians, FloatArray]], image: Image
+    ) -> tuple[FloatArray, FloatArray]:
+        """u expected and seen of the pixels around the peak in the middle of an exposure."""
+        camera, peak = self.process.camera, frames[len(frames) // 2][1]
         pixel, lines = camera.pixel or 0.0, LINES[camera.noise > 0.0]
         rows, columns = nearest(image.y, peak[1], lines), nearest(image.x, peak[0], lines)
         points = np.stack(np.meshgrid(image.x[columns], image.y[rows]), axis=-1).reshape(-1, 2)
         seen = self.table.theta_of(image.temperature[rows, columns].ravel())
-        if pixel <= SUBPIXEL * self.body.sigma:
-            return heat.at(points), seen
-        nodes, weights = np.polynomial.legendre.leggauss(2)
-        offsets = 0.5 * pixel * np.stack(np.meshgrid(nodes, nodes), axis=-1).reshape(-1, 2)
-        u = heat.at((points[:, np.newaxis] + offsets).reshape(-1, 2)).reshape(len(points), -1)
-        mean = self.table.temperature_of(self.gain * u) @ (0.25 * np.outer(weights, weights).ravel())
+        inside = CORNERS if pixel > SUBPIXEL * self.body.sigma else np.zeros((1, 2))
+        spots = (points[:, np.newaxis] + 0.5 * pixel * inside).reshape(-1, 2)
+        T = [self.table.temperature_of(self.gain * heat.at(spots)) for heat, _ in frames]
+        mean = np.mean(T, axis=0).reshape(len(points), -1).mean(axis=1)
         return self.table.theta_of(mean) / self.gain, seen
+
+
+def exposed(moment: int, ticks: int, start: int) -> list[int]:
+    """The moments, newest first, that an image of so many ticks is the mean of; at most `FRAMES` of them."""
+    ticks = max(1, min(ticks, moment - start + 1))
+    return [moment - int(k) for k in np.linspace(0, ticks - 1, min(ticks, FRAMES)) + 0.5]
 
 
 def nearest(lines: FloatArray, at: float, count: int) -> slice:

@@ -5,13 +5,11 @@ from pathlib import Path
 from laserloop.papers.halilovic.pages.ablations import write_ablations
 from laserloop.papers.halilovic.pages.calibration import write_calibration
 from laserloop.papers.halilovic.pages.claims import judge_paper
-from laserloop.papers.halilovic.pages.claims_page import write_claims
 from laserloop.papers.halilovic.pages.closed_loop import write_closed_loop
-from laserloop.papers.halilovic.pages.findings import write_findings
+from laserloop.papers.halilovic.pages.findings import write_claims, write_findings
 from laserloop.papers.halilovic.pages.paper_list import list_figures
 from laserloop.papers.halilovic.pages.plant import write_plant
-from laserloop.papers.halilovic.pages.results import Results
-from laserloop.papers.halilovic.pages.size import write_banner
+from laserloop.papers.halilovic.pages.results import Results, write_banner
 from laserloop.papers.halilovic.pages.stages import write_stages
 from laserloop.papers.halilovic.pages.story import draw_picture, write_headline, write_story
 from laserloop.papers.halilovic.pages.table_1 import write_table_1

@@ -1,14 +1,17 @@
-"""What reproduces, what does not, and why, as far as it was measured."""
+"""The page about the claims: what reproduces, what does not, and why, as far as it was measured."""
 
 from collections.abc import Callable
 
 from laserloop.control.action import Status
 from laserloop.control.ipopt import MOST_ITERATIONS
+from laserloop.papers.halilovic.pages.claims import judge_paper
 from laserloop.papers.halilovic.pages.loop_words import read_details
 from laserloop.papers.halilovic.pages.pick import BASE, find_ripple, read_asked
 from laserloop.papers.halilovic.pages.results import Results
+from laserloop.papers.halilovic.pages.tables import tabulate_claims
 from laserloop.papers.halilovic.pages.verdict import Verdict
-from laserloop.papers.halilovic.report.blocks import Block, Heading, Prose, Table
+from laserloop.papers.halilovic.pages.write import Parts, write_page
+from laserloop.papers.halilovic.report.blocks import Block, Heading, Page, Prose, Table
 from laserloop.papers.halilovic.study.ablation_claims import judge_claims
 from laserloop.papers.halilovic.study.ablation_points import Point
 from laserloop.papers.halilovic.study.claim import Claim, is_near
@@ -16,7 +19,28 @@ from laserloop.papers.halilovic.study.published import TABLE_2
 from laserloop.papers.halilovic.study.table_1_claims import judge_table_1
 from laserloop.papers.halilovic.words import say
 
+VERDICTS = ("claim", "verdict", "the paper says", "the figures that say so: ours (the paper's)")
 HEADS = ("the paper says (rule)", "its figures", "ours")
+
+
+def write_claims(results: Results) -> Page:
+    """One line each, then the checks behind it; nothing of it needs a clock."""
+    verdicts = judge_paper(results)
+    rows = [
+        (v.key, f"{v.sign} {v.word}", v.claim, f"{v.says} [{v.count} checks]" if v.says else "–")
+        for v in verdicts
+    ]
+    checks: list[Block] = []
+    for verdict in verdicts:
+        if verdict.checks:
+            checks += [Heading(f"{verdict.key}: {verdict.word}", 3), tabulate_claims(verdict.checks)]
+    parts: Parts = {
+        "table": Table(VERDICTS, rows, wordy=True),
+        "rules": [Prose(say("rules")), Prose(say("claims.clock"))],
+        "checks": [Heading("The checks"), *checks] if checks else None,
+        "findings": write_findings(results, verdicts),
+    }
+    return write_page("claims", parts, words="claims_page")
 
 
 def write_findings(results: Results, verdicts: list[Verdict]) -> list[Block]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from laserloop.bad_input import BadInput
 from laserloop.papers.halilovic.folder import damaged, read_object
+from laserloop.papers.halilovic.words import say
 
 Record = Mapping[str, Any]
 
@@ -14,6 +15,15 @@ STAGES = (  # files under results/ that pages are made of
     *("plant", "ensembles", "trainings", "table_1", "calibration", "closed_loop", "ablations"),
     *("clock/timing", "clock/stages"),
 )
+
+SIZE = {  # of settings.json
+    "ensemble_runs": "{} episodes an ensemble",
+    "full_epochs": "at most {} epochs for the deployed models",
+    "short_epochs": "{} for the others",
+    "realisations": "{} of each excitation",
+    "ticks": "{} ticks a run",
+    "problems": "{} problems for the solvers",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +67,14 @@ def read_results(directory: Path) -> Results:
             "run `laserloop reproduce` on this folder again"
         )
     return Results(settings=_read(settings, damaged(settings)) or {}, **found)
+
+
+def write_banner(results: Results) -> str:
+    """The warning of a run that was not of the full size, or nothing."""
+    if not results.quick:
+        return ""
+    known = [words.format(results.settings[key]) for key, words in SIZE.items() if key in results.settings]
+    return say("banner", told=f" ({', '.join(known)})" if known else "")
 
 
 def _read(file: Path, otherwise: str | None = None) -> dict[str, Any] | None:

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from laserloop.papers.halilovic.pages.claims import judge_paper
-from laserloop.papers.halilovic.pages.results import read_results
-from laserloop.papers.halilovic.pages.size import write_banner
+from laserloop.papers.halilovic.pages.results import read_results, write_banner
 
 
 def summarise(directory: Path) -> dict[str, Any]:

@@ -1,0 +1,190 @@
+"""The twin in C against its readable NumPy: the same field, the same gain, the same powers."""
+
+import ctypes
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from laserloop.control.action import Action, Controller, Status
+from laserloop.control.mpc import MpcController
+from laserloop.control.problem import MpcProblem
+from laserloop.control.sqp import SqpSolver
+from laserloop.control.twin import make_twin_problem
+from laserloop.native import build
+from laserloop.native.engine import address
+from laserloop.native.twin import QPS, TwinController, make_twin
+from laserloop.paths.preview import Preview
+from laserloop.plant.camera import Image
+from laserloop.plant.surface import Hottest
+from laserloop.predict.twin import TwinPredictor
+from laserloop.process import Process
+
+FloatArray = NDArray[np.float64]
+DTYPES = ("float32", "float64")
+PROBLEM = make_twin_problem(MpcProblem())
+PLATES = {
+    "thick": ((15.0, 10.0, 2.0), (-1e-3, 0.0)),
+    "thin": ((15.0, 10.0, 0.2), (-1e-3, 0.0)),
+    "edge": ((15.0, 10.0, 2.0), (-1e-3, 4.7e-3)),
+    "corner": ((15.0, 10.0, 2.0), (7.2e-3, -4.8e-3)),
+}
+
+
+def preview(way: FloatArray, powers: FloatArray, lit: NDArray[np.bool_], k: int, memory: int) -> Preview:
+    past = min(k, memory)
+    return Preview(
+        time=k * 1.25e-4,
+        tick=1.25e-4,
+        positions=way[k - past : k + 6],
+        powers=powers[k - past : k],
+        lit=lit[k : k + 5],
+        was_lit=lit[k - past : k],
+    )
+
+
+def wander(start: tuple[float, float], ticks: int, seed: int) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """A way that turns at random inside the plate, with a dark jump in it."""
+    rng = np.random.default_rng(seed)
+    heading = np.cumsum(rng.normal(0.0, 0.3, ticks + 6))
+    hops = 38e-6 * np.stack((np.cos(heading), np.sin(heading)), axis=-1)
+    way = np.array(start) + np.concatenate((np.zeros((1, 2)), np.cumsum(hops, axis=0)))[: ticks + 6]
+    lit = np.ones(ticks + 6, np.bool_)
+    lit[ticks // 2 : ticks // 2 + 6] = False
+    way[ticks // 2 + 4 :] += (-4e-4, 2e-4)
+    return np.clip(way, (-7.45e-3, -4.95e-3), (7.45e-3, 4.95e-3)), lit
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("plate", PLATES)
+def test_the_field_is_that_of_numpy_on_any_history(compilers: list[str], plate: str, dtype: str) -> None:
+    size, start = PLATES[plate]
+    twin = TwinPredictor(Process().change(plate_mm=size))
+    compiled = TwinController(TwinPredictor(twin.process), PROBLEM, dtype=dtype)
+    field = compiled.library.laserloop_field
+    field.restype = ctypes.c_double
+    field.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_double)
+    rng = np.random.default_rng(5)
+    way, lit = wander(start, 120, 7)
+    powers = np.where(lit, rng.uniform(0.0, 20.0, len(lit)), 0.0)
+    laid, state = (address(array).value for array in (compiled._kept[0], compiled.state))
+    for k in range(1, 121):
+        seen = preview(way, powers, lit, k, twin.memory)
+        compiled.act(None, seen)
+        twin.observe(None, seen)
+        if k % 17:
+            continue
+        heat = twin.at_moments(twin.ends, np.array([twin.memory])).driven(twin.watts)
+        points = way[k] + 1e-4 * rng.normal(0.0, 1.5, (6, 2))
+        expected = heat.at(points[:, np.newaxis])
+        found = [field(laid, state, *map(float, point)) for point in points]
+        assert found == pytest.approx(np.ravel(expected), abs=2e-5 * np.max(expected) + 0.3 * twin.worth)
+
+
+class Plate:
+    """The twin as the truth, with less absorbed than the controllers believe, seen by a camera with noise."""
+
+    def __init__(self, process: Process) -> None:
+        beam = replace(process.beam, absorptivity=0.93 * process.beam.absorptivity)
+        self._twin = TwinPredictor(replace(process, beam=beam))
+        self._rng = np.random.default_rng(2)
+
+    def see(self, now: Preview) -> Image:
+        twin, camera = self._twin, self._twin.process.camera
+        twin.observe(None, now)
+        width = camera.pixel or 5e-5
+        middle = np.round(now.ahead[0] / width)
+        x, y = (width * (middle[axis] + np.arange(-6, 7)) for axis in (0, 1))
+        heat = twin.at_moments(twin.ends, np.array([twin.memory])).driven(twin.watts)
+        u = heat.at(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 1, 2)).reshape(13, 13)
+        T = twin.table.temperature_of(u) + self._rng.normal(0.0, camera.noise + 1e-6, u.shape)
+        return Image(time=now.time, x=x, y=y, temperature=T, peak=Hottest(float(T.max()), 0.0, 0.0))
+
+
+def close(controller: Controller, process: Process, ticks: int) -> list[Action]:
+    """The actions of a loop on the plate, images as late as the camera is."""
+    way, lit = wander((-1e-3, 0.5e-3), ticks, 3)
+    plate, delay = Plate(process), process.camera.delay
+    powers, images = np.zeros(len(lit)), list[Image]()
+    actions: list[Action] = []
+    controller.reset()
+    for k in range(ticks):
+        images.append(plate.see(preview(way, powers, lit, k, 30)))
+        actions.append(
+            controller.act(images[max(0, k - delay)], preview(way, powers, lit, k, controller.memory))
+        )
+        powers[k] = actions[-1].power if lit[k] else 0.0
+    return actions
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("changes", "watts"),
+    [
+        ({}, 1e-3),
+        ({"noise_k": 5.0, "delay_ticks": 2}, 1e-3),
+        ({"pixel_um": 80.0, "lag_us": 150.0}, 0.02),  # the laser still glows while the beam jumps
+    ],
+    ids=["plain", "noise and delay", "pixels and lag"],
+)
+def test_a_closed_loop_is_that_of_numpy(
+    compilers: list[str], changes: dict[str, float], watts: float, dtype: str
+) -> None:
+    process = Process().change(**changes)
+    twin = TwinPredictor(process)
+    solver = SqpSolver(PROBLEM, max_iterations=QPS, halvings=0)
+    readable = MpcController(twin, solver, PROBLEM, resume=True, name="twin")
+    compiled = TwinController(TwinPredictor(process), PROBLEM, dtype=dtype)
+    there, here = close(readable, process, 50), close(compiled, process, 50)
+    assert [a.power for a in here] == pytest.approx([a.power for a in there], abs=watts)
+    for k in (*range(25), *range(35, 50)):  # what is predicted of a dark tick counts for nothing
+        assert here[k].predicted[0] == pytest.approx(there[k].predicted[0], abs=0.2 if watts > 1e-3 else 0.02)
+    assert compiled.gain == pytest.approx(twin.gain, abs=1e-4)
+    assert {a.status for a in here} == {a.status for a in there}
+
+
+def test_a_bad_image_is_noticed_and_a_broken_pixel_mended(compilers: list[str]) -> None:
+    process = Process()
+    twin = TwinController(TwinPredictor(process), PROBLEM)
+    way, lit = wander((-1e-3, 0.5e-3), 20, 3)
+    plate, powers = Plate(process), np.zeros(len(lit))
+    statuses, images = list[Status](), list[Image]()
+    for k in range(12):
+        image = plate.see(preview(way, powers, lit, k, 30))
+        T = image.temperature.copy()
+        if k == 4:
+            T[:] = 0.0
+        elif k == 6:
+            T[6, 6] = np.nan
+        elif k == 8:
+            T = images[-1].temperature
+        peak = Hottest(float(T.max()), 0.0, 0.0)
+        images.append(replace(image, temperature=T, peak=images[-1].peak if k == 8 else peak))
+        action = twin.act(None if k == 10 else images[-1], preview(way, powers, lit, k, twin.memory))
+        statuses.append(action.status)
+        powers[k] = action.power
+    assert statuses[4] == statuses[8] == statuses[10] == Status.BLIND
+    assert statuses[6] == Status.MENDED
+    assert statuses[5] == statuses[7] == statuses[9] == Status.SOLVED
+
+
+def test_without_a_compiler_the_twin_plans_in_numpy_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CC", "no-such-compiler")
+    build.find_compiler.cache_clear()
+    try:
+        slow = make_twin(PROBLEM, Process())
+    finally:
+        build.find_compiler.cache_clear()
+    assert isinstance(slow, MpcController)
+    assert "plans in NumPy" in slow.notes[0]
+
+
+def test_a_reset_leaves_nothing_behind(compilers: list[str]) -> None:
+    process = Process()
+    twin = TwinController(TwinPredictor(process), PROBLEM)
+    first = [a.power for a in close(twin, process, 15)]
+    assert [a.power for a in close(twin, process, 15)] == first
