@@ -20,7 +20,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -81,7 +80,6 @@ def main() -> None:
     parser.add_argument("--seed", default="0", help="of the sample")
     parser.add_argument("--again", action="store_true", help="run those that survived once more")
     options = parser.parse_args()
-    began = time.monotonic()
     wanted = sys.maxsize if options.sample == "all" else int(options.sample)
     known = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
     run_mutmut([BEGIN])
@@ -97,8 +95,6 @@ def main() -> None:
     content = {
         "sample": options.sample,
         "seed": options.seed,
-        "minutes": round((time.monotonic() - began) / 60, 1),
-        "run_now": len(due),
         "rooms": count(mutants, names),
         "survivors": [
             explain(m, known["harmless"]) for m in mutants if m.name in names and not is_noticed(m)
@@ -311,76 +307,71 @@ def break_by_hand(claim: str, file: str, old: str, new: str, test: str) -> dict[
     }
 
 
+INTRODUCTION = """# Mutants
+
+What do the tests notice? The code is broken in small ways, one at a time, and the tests that reach the broken function are run: a mutant that fails one of them is killed, one that passes them all survives.
+
+**{noticed} of {sample} are noticed** (aim: 85 %); {silent} are not, {unexplained} of them without a reason given below.
+
+Made by `make mutants SAMPLE={size}` (`python benchmarks/mutants.py`), figures in `docs/results/mutants.json`: {drawn} (seed {seed}). mutmut makes and runs them, each in a process of its own with one worker; a mutant that needs much longer than the unbroken code is ended and counts as noticed. Verdicts are kept in `mutants/` and not asked for again while the function is as it was. A mutant meets only the tests of its own room that reach its function (of the `contracts` too, for control and loop), so others might notice more. Left out are properties and other decorated functions, type hints and what stands outside functions (mutmut does not change them), and by rule whatever only people read: texts with a space in them and the words of an exception (column *only text*).
+"""
+
+
 def write_page(content: dict[str, Any]) -> str:
     """The page of the results."""
     rooms: dict[str, dict[str, int]] = content["rooms"]
     total = {key: sum(row[key] for row in rooms.values()) for key in rooms["control"]}
-    noticed = (total[KILLED] + total[TIMEOUT]) / max(total["sample"], 1)
-    open_ = [entry for entry in content["survivors"] if entry["why"] is None]
-    drawn = (
-        "every mutant"
-        if content["sample"] == "all"
-        else f"up to {content['sample']} mutants of each room at random"
+    size, survivors = content["sample"], content["survivors"]
+    introduction = INTRODUCTION.format(
+        noticed=share(total),
+        sample=total["sample"],
+        silent=len(survivors),
+        unexplained=sum(entry["why"] is None for entry in survivors),
+        size=size,
+        drawn="every mutant" if size == "all" else f"up to {size} mutants of each room at random",
+        seed=content["seed"],
     )
     head = ["room", "mutants", "only text", "in the sample", KILLED, TIMEOUT, SURVIVED, UNTESTED, "noticed"]
-    rows = [
-        [room, *row.values(), f"{(row[KILLED] + row[TIMEOUT]) / max(row['sample'], 1):.0%}"]
-        for room, row in {**rooms, "**all**": total}.items()
-    ]
+    counts = [[room, *row.values(), share(row)] for room, row in {**rooms, "**all**": total}.items()]
     return "\n".join(
         [
-            "# Mutants",
-            "",
-            "What do the tests notice? The code is broken in small ways, one at a time, and the tests that reach the "
-            "broken function are run: a mutant that fails one of them is killed, one that passes them all survives.",
-            "",
-            f"**{noticed:.0%} of {total['sample']} are noticed** (aim: 85 %); {len(content['survivors'])} are not, "
-            f"{len(open_)} of them without a reason given below.",
-            "",
-            f"Made by `make mutants SAMPLE={content['sample']}` (`python benchmarks/mutants.py`), figures in "
-            f"`docs/results/mutants.json`: {drawn} (seed {content['seed']}). mutmut makes and runs them, each in a "
-            "process of its own with one worker; a mutant that needs much longer than the unbroken code is ended and "
-            "counts as noticed. Verdicts are kept in `mutants/` and not asked for again while the function is as it "
-            "was. Left out are function signatures and what stands outside functions (mutmut does not change them), "
-            "and by rule whatever only people read: texts with a space in them and the words of an exception "
-            "(column *only text*).",
-            "",
-            *format_table(head, rows),
-            "",
-            "## Broken by hand",
-            "",
-            "Breaks that once passed the whole suite, some of them where mutmut does not reach.",
-            "",
-            *format_table(
-                ["broken", "line", "becomes", "noticed by", ""],
-                [
-                    [
-                        e["claim"],
-                        code(e["old"]),
-                        code(e["new"]),
-                        name_tests(e["test"]),
-                        "yes" if e["noticed"] else "**no**",
-                    ]
-                    for e in content["by_hand"]
-                ],
-            ),
-            "",
-            "## What survives, and why it is harmless",
-            "",
-            *format_table(
-                ["where", "change", "why"],
-                [
-                    [
-                        f"{e['file'].removeprefix('src/laserloop/')}:{e['line']}",
-                        code(e["change"]),
-                        e["why"] or "**open**",
-                    ]
-                    for e in content["survivors"]
-                ],
-            ),
+            introduction,
+            *format_table(head, counts),
+            "\n## Broken by hand\n",
+            "Breaks that once passed the whole suite, some of them where mutmut does not reach.\n",
+            *format_table(["broken", "line", "becomes", "noticed by", ""], list_by_hand(content["by_hand"])),
+            "\n## What survives, and why it is harmless\n",
+            *format_table(["where", "change", "why"], list_survivors(survivors)),
             "",
         ]
     )
+
+
+def share(row: dict[str, int]) -> str:
+    """How many of a sample are noticed."""
+    return f"{(row[KILLED] + row[TIMEOUT]) / max(row['sample'], 1):.0%}"
+
+
+def list_by_hand(entries: list[dict[str, Any]]) -> list[list[str]]:
+    """What was broken, where, and who noticed."""
+    return [
+        [
+            e["claim"],
+            code(e["old"]),
+            code(e["new"]),
+            name_tests(e["test"]),
+            "yes" if e["noticed"] else "**no**",
+        ]
+        for e in entries
+    ]
+
+
+def list_survivors(entries: list[dict[str, Any]]) -> list[list[str]]:
+    """What nobody noticed, where, and why that is no harm."""
+    return [
+        [f"{e['file'].removeprefix('src/laserloop/')}:{e['line']}", code(e["change"]), e["why"] or "**open**"]
+        for e in entries
+    ]
 
 
 def format_table(head: list[str], rows: list[list[Any]]) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Controller
 from laserloop.control.gains import Gains, find_gains
-from laserloop.loop.case import Hooks, LoopCase, keep_case, prepare, record_case, run_case
+from laserloop.loop.case import Hooks, LoopCase, choose, keep_case, prepare, record_case, run_case
 from laserloop.loop.controllers import choose_camera
 from laserloop.papers.halilovic.study.loop_tables import list_table_2, list_table_3
 from laserloop.papers.halilovic.study.published import TABLE_2, TABLE_3
@@ -208,6 +208,25 @@ def test_who_left_the_choice_open_gets_the_twin_where_the_best_model_does_not_fi
     assert (ready.case.controller, ready.model) == ("twin", None)
     if case.plant == "paper":
         assert why in ready.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({}, ("realtime", "paper-corner")),
+        ({"plant": "graded"}, ("twin", None)),
+        ({"model": "paper-base"}, ("realtime", "paper-base")),
+        ({"model": "own.py:Rise"}, ("sqp", "own.py:Rise")),
+        ({"controller": "ipopt"}, ("ipopt", "paper-corner")),
+        ({"controller": "pi"}, ("pi", None)),
+    ],
+    ids=str,
+)
+def test_what_is_left_open_is_the_best_that_ships(
+    given: dict[str, Any], found: tuple[str, str | None]
+) -> None:
+    chosen = choose(LoopCase(path="diagonal", **given))
+    assert (chosen.controller, chosen.model) == found
 
 
 def test_a_part_outside_the_trained_area_is_refused(tmp_path: Path) -> None:
