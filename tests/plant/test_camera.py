@@ -189,6 +189,16 @@ def test_a_subgrid_peak_lies_between_the_pixels_and_a_plain_one_on_the_hottest(c
     assert np.hypot(peak.x - cx, peak.y - cy) < 1e-6
 
 
+@pytest.mark.parametrize("subgrid", [False, True])
+@pytest.mark.parametrize("smooth", [False, True])
+def test_an_image_with_other_temperatures_is_read_as_the_camera_reads(subgrid: bool, smooth: bool) -> None:
+    here, there = bump(PAPER.x, PAPER.y), bump(PAPER.x, PAPER.y, 3e-5, -2e-5)
+    image = camera(subgrid=subgrid, smooth=smooth).see(here)
+    other = image.with_temperature(there.temperature)
+    assert (other.smooth, other.subgrid, other.time) == (smooth, subgrid, image.time)
+    assert other.peak == (there.peak if subgrid else there.node)
+
+
 def test_a_noisy_peak_is_the_hottest_pixel_of_the_noisy_image() -> None:
     image = camera(noise=20.0).see(bump(LINES, LINES))
     row, col = np.unravel_index(np.argmax(image.frame), image.frame.shape)
