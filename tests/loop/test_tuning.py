@@ -13,7 +13,7 @@ from laserloop.control.problem import MpcProblem
 from laserloop.loop.controllers import choose_camera
 from laserloop.loop.run import run_closed_loop
 from laserloop.loop.tuning import Course, price_of, tune_for
-from laserloop.paths import find_path
+from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, make_plant
 from laserloop.process import Process
 
@@ -83,6 +83,22 @@ def test_a_controller_is_tuned_with_the_camera_it_will_have(plant: str) -> None:
     there = make_plant(plant, path)
     run = run_closed_loop(there, Camera(choose_camera(there, None)), pi, path)
     assert course.price(pi) == price_of(run.t_max[run.settled], PROBLEM)
+
+
+def test_a_process_is_tuned_for_on_the_training_paths_at_its_own_pace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[ScanPath] = []
+
+    def stop(make: object, paths: list[ScanPath], *_: object, **__: object) -> None:
+        found.extend(paths)
+
+    monkeypatch.setattr("laserloop.loop.tuning.tune", stop)
+    tune_for("paper", Process().change(speed_mm_s=200.0, tick_us=100.0), PROBLEM)
+    assert [(path.name, len(path), path.tick) for path in found] == [
+        (name, 320, 1e-4) for name in ("vertical", "horizontal", "spiral")
+    ]
+    assert [path.median_speed for path in found] == pytest.approx([0.2] * 3, rel=1e-3)
 
 
 def test_gains_are_tuned_for_a_process_that_nobody_tuned_for(monkeypatch: pytest.MonkeyPatch) -> None:
