@@ -5,7 +5,7 @@ PYTHON ?= python3
 # held by hand: a newer one may bring gigabytes of CUDA with it
 TORCH ?= 2.13.0
 # mutants of each room, or all
-SAMPLE ?= 40
+SAMPLE ?= 60
 
 .PHONY: core setup demo test lint docs readme wheel package-check constraints validate bench mutants clean
 

@@ -39,7 +39,7 @@ TESTS = {  # of each room: those that its mutants meet
     "camera": ("tests/plant/",),
     "calibration": ("tests/evaluation/",),
 }
-SAMPLE = 40  # mutants of each room
+SAMPLE = 60  # mutants of each room
 KILLED, SURVIVED, TIMEOUT, UNTESTED, UNKNOWN = "killed", "survived", "timeout", "no test", "not run"
 VERDICTS = {
     0: SURVIVED,

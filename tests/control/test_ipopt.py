@@ -178,6 +178,8 @@ def test_a_tighter_tolerance_or_the_exact_curvature_hardly_moves_the_plan(
         tight = IpoptSolver(model, PROBLEM, **settings).solve(ask())  # type: ignore[arg-type]
         assert tight.status is Status.SOLVED
         np.testing.assert_allclose(tight.plan, usual.plan, rtol=0, atol=0.01)  # W
+    exact = IpoptSolver(model, PROBLEM, exact_hessian=True).solve(ask())
+    assert exact.iterations != usual.iterations  # another way to the same plan
 
 
 def test_a_search_that_must_stay_near_does(model: Model) -> None:

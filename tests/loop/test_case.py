@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Action, Controller
+from laserloop.control.action import Action, Controller, Status
 from laserloop.control.gains import Gains, find_gains
 from laserloop.loop.case import Hooks, LoopCase, choose, keep_case, prepare, record_case, run_case
 from laserloop.loop.controllers import choose_camera
@@ -174,6 +174,13 @@ MISFITS: dict[str, tuple[LoopCase, str]] = {
     "plant": (replace(PLANNED, plant="graded"), "trained on the paper plant, not on graded"),
     "reading": (replace(PLANNED, plant="graded"), "but on the graded plant it is the peak between the nodes"),
 }
+
+
+@pytest.mark.parametrize(("solve_s", "late"), [((), 0), ((1e-6,), 0), ((2e-4,), 7)])
+def test_answers_are_charged_with_the_times_of_the_case(solve_s: tuple[float, ...], late: int) -> None:
+    run = run_case(replace(PLANNED, controller="realtime", solve_s=solve_s, ticks=8))
+    assert sum(status is Status.LATE for status in run.statuses) >= late
+    assert late or Status.LATE not in run.statuses
 
 
 @pytest.mark.parametrize("what", MISFITS)

@@ -94,6 +94,7 @@ def test_material_means_laser_where_no_laser_word_is() -> None:
 def test_relative_lifts_add_up_to_the_level() -> None:
     moves, _ = follow("G0 X0 Y0 Z1\nG91\nG0 Z0.5\nG0 Z0.25\nG1 X1")
     assert [move.level for move in moves] == pytest.approx([1.75e-3])
+    assert [move.level for move in follow("G91\nG0 Z0.5\nG1 X1")[0]] == pytest.approx([0.5e-3])
 
 
 def test_the_level_of_a_mark_is_its_height() -> None:
