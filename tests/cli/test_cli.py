@@ -199,7 +199,7 @@ def test_too_little_memory_is_one_sentence(capsys: Capture, monkeypatch: pytest.
     expect_one_sentence(main(["simulate", "diagonal"]), capsys, "memory")
 
 
-def test_the_demo_compares_three_controllers(
+def test_the_demo_compares_four_controllers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -207,12 +207,13 @@ def test_the_demo_compares_three_controllers(
     monkeypatch.setenv("COLUMNS", "60")  # of a pipe, where a table stays whole
     assert main(["demo", "--out", "out/demo", "--json", "demo.json"]) == 0
     out = capsys.readouterr().out
-    for word in ("MPC", "PI", "constant power", "800 K"):
+    for word in ("physics twin", "PI", "constant power", "the paper's MPC", "800 K"):
         assert word in out
     assert {"\x1b", "…"} & set(out) == set()
     assert out.endswith("Report: out/demo/index.html\n")
-    runs = [json.loads((tmp_path / f"out/demo/run-{n}.json").read_text()) for n in (1, 2, 3)]
-    assert [run["n_over"] > 0 for run in runs] == [False, True, True]
+    runs = [json.loads((tmp_path / f"out/demo/run-{n}.json").read_text()) for n in (1, 2, 3, 4)]
+    assert [run["n_over"] > 0 for run in runs] == [False, True, True, True]
+    assert {run["plant"] for run in runs} == {"graded"}
     told = json.loads(Path("demo.json").read_text())
     assert (told["page"], told["runs"]) == ("out/demo/index.html", runs)
     assert told["conclusion"] in out

@@ -14,6 +14,7 @@ from laserloop.control.action import Action, Controller, Status
 from laserloop.control.gains import Gains, find_gains
 from laserloop.loop.case import Hooks, LoopCase, choose, keep_case, prepare, record_case, run_case
 from laserloop.loop.controllers import choose_camera
+from laserloop.loop.faults import Fault
 from laserloop.papers.halilovic.study.loop_tables import list_table_2, list_table_3
 from laserloop.papers.halilovic.study.published import TABLE_2, TABLE_3
 from laserloop.paths import find_path, sample_polyline
@@ -60,6 +61,8 @@ def test_no_two_different_cases_share_their_settings(tmp_path: Path, model: Mode
         replace(PLANNED, tracking=1.0),
         replace(PLANNED, delta_k=0.0),
         replace(PLANNED, force=True),
+        replace(PLANNED, fault=Fault(kind="drop")),
+        replace(PLANNED, fault=Fault(kind="drop", first=1)),
         vary(noise_k=1.0),
         vary(material="ti64"),
         LoopCase(path=str(part), controller=f"{own}:A"),
@@ -74,6 +77,16 @@ def test_no_two_different_cases_share_their_settings(tmp_path: Path, model: Mode
         save_model(replace(model, provenance=calibrated), tmp_path / "model")
         told.append(json.dumps(replace(PLANNED, model=str(tmp_path / "model")).settings(), sort_keys=True))
     assert len(set(told)) == len(told)
+
+
+def test_a_fault_of_a_case_reaches_the_loop() -> None:
+    case = LoopCase(path="diagonal", controller="constant", ticks=6)
+    weak = run_case(replace(case, fault=Fault(kind="absorbed", first=3, factor=0.5)))
+    whole = run_case(case)
+    assert np.array_equal(weak.t_max[:3], whole.t_max[:3])
+    assert (weak.t_max[3:] < whole.t_max[3:]).all()
+    blind = run_case(replace(case, controller="twin", fault=Fault(kind="drop", first=3)))
+    assert [status is Status.BLIND for status in blind.statuses] == [False] * 3 + [True] * 3
 
 
 def test_the_tables_hold_every_row_of_the_paper() -> None:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from laserloop.loop.faults import Span, blank, drop, freeze, saturate, slow_down
+from laserloop.bad_input import BadInput
+from laserloop.loop.faults import Fault, Span, blank, drop, freeze, saturate, slow_down, weaken
 from laserloop.plant import Hottest, Image
 
 
@@ -44,3 +45,25 @@ def test_a_frozen_camera_repeats_its_picture_with_new_times() -> None:
 def test_a_slow_camera_gives_one_image_in_so_many_ticks(every: int) -> None:
     fault = slow_down(every)
     assert [k for k in range(9) if fault(k, see(k)) is not None] == list(range(0, 9, every))
+
+
+def test_weakened_power_arrives_in_part_and_only_in_its_span() -> None:
+    drift = weaken(Span(2, 2), 0.9)
+    assert [drift(k, 10.0) for k in range(5)] == [10.0, 10.0, 9.0, 9.0, 10.0]
+
+
+@pytest.mark.parametrize("kind", ["drop", "blank", "saturate", "freeze", "absorbed"])
+def test_a_fault_by_name_is_of_images_or_of_power(kind: str) -> None:
+    fault = Fault(kind=kind, first=3, ticks=2, factor=0.5)
+    assert (fault.disturb is None) == (fault.drift is not None) == (kind == "absorbed")
+
+
+def test_a_fault_by_name_lasts_for_its_ticks() -> None:
+    disturb = Fault(kind="drop", first=3, ticks=2).disturb
+    assert disturb is not None
+    assert [disturb(k, see(k)) is None for k in range(6)] == [False, False, False, True, True, False]
+
+
+def test_a_fault_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(BadInput, match="saturate"):
+        Fault(kind="fire")

@@ -95,6 +95,14 @@ def test_a_dark_tick_gets_no_power_whatever_a_controller_says(plant: Plant, path
     assert run.settled.tolist() == [False] * 13 + [True] * 2
 
 
+def test_power_that_drifts_away_heats_less_and_is_recorded_as_commanded(plant: Plant, path: ScanPath) -> None:
+    told = ConstantController(14.0)
+    run = run_closed_loop(plant, Camera(), told, path, drift=lambda k, power: 0.5 * power if k > 6 else power)
+    powers = np.where(np.arange(15) > 6, 7.0, 14.0)
+    assert np.array_equal(run.t_max, simulate(plant, path, powers).t_max)
+    assert run.power.tolist() == [14.0] * 15
+
+
 class Own:
     """A user's own, with `act` alone, that answers one thing at its third tick and 5 W otherwise."""
 

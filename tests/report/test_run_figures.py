@@ -11,7 +11,13 @@ from matplotlib.text import Annotation, Text
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.report.run_figures import draw_comparison, draw_residual_map, draw_run, draw_tick_times
+from laserloop.report.run_figures import (
+    draw_comparison,
+    draw_residual_map,
+    draw_run,
+    draw_side_by_side,
+    draw_tick_times,
+)
 
 Record = dict[str, Any]
 MakeRecord = Callable[..., Record]
@@ -253,3 +259,18 @@ def test_drawing_leaves_matplotlib_as_it_was(mpc: Record) -> None:
     for draw in (*DRAWINGS, draw_residual_map):
         draw(mpc)
     assert dict(mpl.rcParams) == before
+
+
+def test_side_by_side_each_has_a_panel_on_the_same_scale_and_the_plant_is_named(
+    mpc: Record, pi: Record, constant: Record
+) -> None:
+    figure = draw_side_by_side([mpc, pi, constant])
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    assert len({axes.get_ylim() for axes in shown}) == 1
+    assert [axes.get_title(loc="left").partition(":")[0] for axes in shown] == [
+        "Real-time MPC",
+        "PI",
+        "Constant power",
+    ]
+    assert f"plant {mpc['plant']}" in figure.get_suptitle()
+    save(figure)

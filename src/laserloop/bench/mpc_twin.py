@@ -16,8 +16,8 @@ from laserloop.control.twin import make_twin_problem
 from laserloop.loop.case import Hooks, LoopCase, make_problem, run_case
 from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.deployed import Deployed, Frame, TickInput
-from laserloop.native.twin import TwinController, make_twin
-from laserloop.native.twin_export import UNIT, list_texts
+from laserloop.native.twin import UNIT, TwinController, make_twin
+from laserloop.native.twin_export import list_texts
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 from laserloop.process import Process

@@ -51,7 +51,7 @@ Mismatch = Annotated[
         consume_multiple=False,
         help="What the plant has and the controller does not know, as NAME=FACTOR, where NAME is "
         "absorptivity, conductivity, heat-capacity, emissivity or laser-lag; absorptivity=0.9 is 10 % less "
-        "than the process says. May be given several times.",
+        "than the process says. laser-lag-us=125 is a lag in µs. May be given several times.",
     ),
 ]
 ControllerName = Literal["realtime", "ipopt", "sqp", "pi", "constant", "feedforward", "oracle"]  # for shells

@@ -17,7 +17,7 @@ from laserloop.control.twin import make_twin_problem
 from laserloop.loop.cache import hash_file, solve_case
 from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, choose_camera, make_controller
 from laserloop.loop.deadline import DeadlineController, draw_charges
-from laserloop.loop.faults import Disturb
+from laserloop.loop.faults import Disturb, Fault
 from laserloop.loop.notes import tell_margin, tell_mismatch, tell_range, tell_reach, tell_solver
 from laserloop.loop.own_file import names_own
 from laserloop.loop.run import Run, run_closed_loop
@@ -48,7 +48,8 @@ class LoopCase:
     ticks: int | None = TICKS  # None: to the end of a file
     delta_k: float | None = 0.0  # K, margin below the window's top; None: as calibrated for the model
     tracking: float | None = None  # price of leaving the window's middle; None: the controller's own
-    mismatch: tuple[tuple[str, float], ...] = ()  # factors by which the plant differs from the process
+    mismatch: tuple[tuple[str, float], ...] = ()  # what the plant has and the process does not say
+    fault: Fault | None = None  # of images or of absorbed power
     graph: str = "folded"  # of ipopt: folded, or the paper's plain one
     compensate: bool = True  # does the plan know how old its image is?
     solve_s: tuple[float, ...] = ()  # times to draw from that each answer is charged with; none: not charged
@@ -183,7 +184,8 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         Camera(replace(choose_camera(plant, ready.model), emissivity=factors.get("emissivity", 1.0))),
         controller if hooks.wrap is None else hooks.wrap(controller),
         path,
-        disturb=hooks.disturb,
+        disturb=hooks.disturb or (None if case.fault is None else case.fault.disturb),
+        drift=None if case.fault is None else case.fault.drift,
         progress=hooks.progress,
     )
     notes = (*run.notes, *ready.notes, *told, *tell_range(plant, run))

@@ -1,14 +1,19 @@
-"""Faults of a camera, to be tried in the loop: each changes some images on their way to the controller."""
+"""Faults to be tried in the loop: of images on their way to the controller, and of power on its way back."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from laserloop.bad_input import BadInput
 from laserloop.plant import Image
 
 Disturb = Callable[[int, Image], Image | None]
 """Tick and image in; the image that arrives out, None if none does."""
+Drift = Callable[[int, float], float]
+"""Tick and command in; the power that the plate gets as if it had been commanded out, W."""
+
+FOR_EVER = 10**9  # ticks
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,45 @@ def freeze(span: Span) -> Disturb:
 def slow_down(every: int) -> Disturb:
     """A camera that gives an image only every so many ticks."""
     return lambda k, image: image if k % every == 0 else None
+
+
+def weaken(span: Span, factor: float) -> Drift:
+    """Power of which only a share arrives, as when absorptivity changes."""
+    return lambda k, power: factor * power if k in span else power
+
+
+IMAGE_FAULTS = {"drop": drop, "blank": blank, "saturate": saturate, "freeze": freeze}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One fault as settings: of images by name, or of `absorbed` power."""
+
+    kind: str  # drop, blank, saturate, freeze or absorbed
+    first: int = 0  # tick
+    ticks: int = FOR_EVER
+    factor: float = 1.0  # of absorbed power
+
+    def __post_init__(self) -> None:
+        if self.kind not in (*IMAGE_FAULTS, "absorbed"):
+            raise BadInput(
+                f"a fault must be one of {', '.join(IMAGE_FAULTS)} or absorbed, got {self.kind!r}: choose one"
+            )
+
+    @property
+    def disturb(self) -> Disturb | None:
+        """What happens to images."""
+        return IMAGE_FAULTS[self.kind](self.span) if self.kind in IMAGE_FAULTS else None
+
+    @property
+    def drift(self) -> Drift | None:
+        """What happens to power."""
+        return weaken(self.span, self.factor) if self.kind == "absorbed" else None
+
+    @property
+    def span(self) -> Span:
+        """When."""
+        return Span(self.first, self.ticks)
 
 
 def _change(image: Image, temperature: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> Image:

@@ -4,6 +4,7 @@ from laserloop.control.action import Controller
 from laserloop.loop.run import Run
 from laserloop.paths import ScanPath
 from laserloop.plant import Plant
+from laserloop.plant.mismatch import LAG
 from laserloop.predict.networks import Model
 from laserloop.predict.twin.reach import judge_reach
 from laserloop.process import CameraSettings, Process
@@ -26,7 +27,7 @@ def tell_mismatch(factors: tuple[tuple[str, float], ...]) -> Notes:
     """A note that the plant is not what the process says."""
     if not factors:
         return ()
-    told = ", ".join(f"{name} × {factor:g}" for name, factor in factors)
+    told = ", ".join(f"{name} {'=' if name == LAG else '×'} {factor:g}" for name, factor in factors)
     return (f"the plant differs from the process, and the controller does not know: {told}",)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Controller, Status
-from laserloop.loop.faults import Disturb
+from laserloop.loop.faults import Disturb, Drift
 from laserloop.paths import ScanPath
 from laserloop.paths.preview import Preview
 from laserloop.plant import Camera, Image, Plant, Surface
@@ -80,6 +80,7 @@ def run_closed_loop(
     *,
     power_bounds: tuple[float, float] | None = None,
     disturb: Disturb | None = None,
+    drift: Drift | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Drive `plant` from rest along `path` with the powers that `controller` finds.
@@ -93,7 +94,7 @@ def run_closed_loop(
         return _collect(plant, controller, path, ticks, f"the controller's reset raised {failure}")
     ending = COMPLETED
     try:
-        for tick in follow(plant, camera, controller, path, bounds, disturb):
+        for tick in follow(plant, camera, controller, path, bounds, disturb, drift):
             ticks.append(tick)
             if progress is not None:
                 progress(len(ticks), len(path))
@@ -109,6 +110,7 @@ def follow(
     path: ScanPath,
     bounds: tuple[float, float],
     disturb: Disturb | None = None,
+    drift: Drift | None = None,
 ) -> Iterator[Tick]:
     """Measure, decide, move: the power decided at t_k acts on [t_k, t_{k+1}]."""
     powers: list[float] = []
@@ -126,7 +128,7 @@ def follow(
         action, failure = decide(controller, image, preview)
         wall = perf_counter() - began
         power = bound(action.power, bounds) if path.lit[k] else 0.0
-        surface = plant.step(power, path.spot(k))
+        surface = plant.step(power if drift is None else drift(k, power), path.spot(k))
         powers.append(power)
         yield Tick(action=action, power=power, wall_s=wall, surface=surface, failure=failure)
 

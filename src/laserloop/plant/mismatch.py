@@ -11,14 +11,21 @@ from laserloop.process import Material, Process
 from laserloop.process.material import Property
 
 FACTORS = ("absorptivity", "conductivity", "heat-capacity", "emissivity", "laser-lag")
+LAG = "laser-lag-us"  # a lag in µs, which is no factor: for a process that says there is none
 LOWEST, HIGHEST = 0.1, 10.0
+LONGEST_LAG = 1e5  # µs
 
 
 def check_factors(factors: Mapping[str, float]) -> None:
     """Refuse a name that means nothing and a factor out of range."""
     for name, factor in factors.items():
+        if name == LAG:
+            _check_lag(factor, factors)
+            continue
         if name not in FACTORS:
-            raise BadInput(f"a mismatch must be one of {', '.join(FACTORS)}, got {name[:40]!r}: choose one")
+            raise BadInput(
+                f"a mismatch must be one of {', '.join(FACTORS)} or {LAG}, got {name[:40]!r}: choose one"
+            )
         if not LOWEST <= factor <= HIGHEST:
             raise BadInput(
                 f"a factor of mismatch must lie between {LOWEST:g} and {HIGHEST:g}, got {factor:g} for "
@@ -26,12 +33,19 @@ def check_factors(factors: Mapping[str, float]) -> None:
             )
 
 
+def _check_lag(lag: float, factors: Mapping[str, float]) -> None:
+    if not 0.0 <= lag <= LONGEST_LAG:
+        raise BadInput(f"{LAG} of a mismatch must be 0 to {LONGEST_LAG:g} µs, got {lag:g}: correct it")
+    if "laser-lag" in factors:
+        raise BadInput(f"a lag is a factor or a time, but laser-lag and {LAG} are both given: drop one")
+
+
 def mismatch(process: Process, factors: Mapping[str, float]) -> Process:
     """The process as it really is; absorptivity and emissivity are not part of it, see `PlantSettings`."""
     check_factors(factors)
     k, cp = factors.get("conductivity", 1.0), factors.get("heat-capacity", 1.0)
     material = scale_material(process.material, k=k, cp=cp)
-    lag = process.laser.lag * factors.get("laser-lag", 1.0)
+    lag = process.laser.lag * factors.get("laser-lag", 1.0) if LAG not in factors else 1e-6 * factors[LAG]
     return replace(process, material=material, laser=replace(process.laser, lag=lag))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import cycle
+from pathlib import Path
 from typing import Literal
 
 import matplotlib as mpl
@@ -131,6 +132,29 @@ def draw_comparison(records: Sequence[Record]) -> Figure:
         for title, look in zip(titles, cycle(LOOKS), strict=False)
     ]
     _add_legend(figure, [*handles, *_band_legend()])
+    figure.suptitle(_name_setting(records), fontsize=STYLE["axes.titlesize"], ha="left", x=0.02)
+    return figure
+
+
+@mpl.rc_context(STYLE)
+def draw_side_by_side(records: Sequence[Record]) -> Figure:
+    """T_max under several controllers in two columns, as wide as a page."""
+    rows = (len(records) + 1) // 2
+    figure = Figure(figsize=(2 * WIDTH - 1.6, 1.75 * rows + 0.9))
+    panels = figure.subplots(rows, 2, sharex=True, squeeze=False).ravel()
+    limits, titles = _find_limits(records), _title(records)
+    for i, (axes, record, look) in enumerate(zip(panels, records, cycle(LOOKS), strict=False)):
+        _plot_temperature(axes, record, look[0], str(i))
+        _scale(axes, limits, read_window(record))
+        axes.set_title(_head(titles[i], _verdict(record)))
+        if i % 2 == 0:
+            axes.set_ylabel("Tₘₐₓ, K")
+    for axes in panels[-2:]:
+        axes.set_xlabel("time, ms")
+    for axes in panels[len(records) :]:
+        axes.set_visible(False)
+    figure.legend(handles=_band_legend(), loc="outside lower left", ncols=5, columnspacing=1.2)
+    figure.suptitle(_name_setting(records), fontsize=STYLE["axes.titlesize"], ha="left", x=0.02)
     return figure
 
 
@@ -301,7 +325,18 @@ def _verdict(record: Record) -> str:
         return "no tick counts"
     over = record["n_over"]
     what = f"{over} tick{'s' * (over != 1)} too hot" if over else "never too hot"
-    return f"{what}, highest {record['t_max_k']:.1f} K"
+    return f"{record['t_min_k']:.0f} to {record['t_max_k']:.0f} K, {what}"
+
+
+def _name_setting(records: Sequence[Record]) -> str:
+    """Path, plant and window, each as far as all runs share it."""
+    paths = {Path(record["path"]).name for record in records}
+    plants = {record["plant"] for record in records}
+    windows = {read_window(record) for record in records}
+    words = [f"path {next(iter(paths))}"] if len(paths) == 1 else []
+    words += [f"plant {next(iter(plants))}"] if len(plants) == 1 else []
+    words += ["Tₘₐₓ wanted in {:g}–{:g} K".format(*window) for window in windows if len(windows) == 1]
+    return ", ".join(words)
 
 
 def _title(records: Sequence[Record]) -> list[str]:

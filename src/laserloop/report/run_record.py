@@ -18,6 +18,7 @@ COMPLETED = "path completed"  # the ending of a run that nothing stopped
 SOLVED = "solved"  # the status of a tick without trouble
 DARK = "the path has the laser off here"  # and of one in which nothing was to be decided
 SPOKEN = {
+    "twin": "physics twin",
     "realtime": "real-time MPC",
     "ipopt": "IPOPT MPC",
     "pi": "PI",

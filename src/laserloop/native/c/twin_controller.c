@@ -189,7 +189,7 @@ static int weigh_peak(twin *w, const process *p, int age, double T, comparison *
     expected = expect_pixel(w, p, w->now - age, sides, wall, peak[0] * p->sigma, peak[1] * p->sigma);
     expected = look_up(&p->heat, expected, NULL) / w->gain;
     seen = look_up(&p->heat, T, NULL);
-    return weigh_pixels(w, p, 1, &expected, &seen, c);
+    return weigh_pixels(w, p, was_lit(w, age), 1, &expected, &seen, c);
 }
 
 /* Whether a measurement is the last one again where it should have changed: a frame when the beam has moved, a peak when
@@ -209,9 +209,10 @@ static int is_frozen(const laserloop_input *in, double hottest, double expected)
         door.expected = expected;
         return 0;
     }
+    const double told = FROZEN_K + 3.0 * exported_process.noise;
     if (in->columns > 0)
-        return dx * dx + dy * dy > 0.01 * exported_process.sigma * exported_process.sigma;
-    return fabs(expected - door.expected) > FROZEN_K + 3.0 * exported_process.noise;
+        return expected - exported_process.ambient > told && dx * dx + dy * dy > 0.01 * exported_process.sigma * exported_process.sigma;
+    return fabs(expected - door.expected) > told;
 }
 
 /* Correct the gain. Returns 0, LASERLOOP_BLIND if there was nothing to correct it by, or why it is not believed. */
@@ -230,10 +231,10 @@ static int take_measurement(const laserloop_input *in)
                                      : weigh_peak(&own.w, &exported_process, in->age, hottest, &c);
     const int frozen = is_frozen(in, hottest, c.expected);
     door.taken = own.w.now - in->age;
-    if (!warm)
-        return hottest <= wanted.high ? 0 : LASERLOOP_IMPLAUSIBLE; /* a plate that was hardly heated is not hot */
     if (frozen)
         return LASERLOOP_FROZEN;
+    if (!warm)
+        return hottest <= wanted.high ? 0 : LASERLOOP_IMPLAUSIBLE; /* a plate that was hardly heated is not hot */
     if (!is_within(c.ratio, LASERLOOP_RATIO_LOW, LASERLOOP_RATIO_HIGH))
         return LASERLOOP_IMPLAUSIBLE;
     return read_gain(&own.w, &exported_process, c.ratio, c.noise) ? 0 : LASERLOOP_BLIND;

@@ -117,7 +117,7 @@ static int recall_peak(twin *w, const process *p, int age, double *wall, double 
 {
     const long long moment = w->now - age;
     double step[2];
-    if (age < 0 || moment < 1 || p->recent - age < p->lags || !(w->watts[(moment - 1) % RECENT] > 0.0))
+    if (age < 0 || moment < 1 || p->recent - age < p->lags)
         return -1;
     const int sides = recall_heat(w, p, moment, wall);
     guess_peak(w, p, find_end(w, NULL, moment - 1), find_end(w, NULL, moment), peak);
@@ -131,16 +131,22 @@ static int recall_peak(twin *w, const process *p, int age, double *wall, double 
     return sides;
 }
 
+/* Whether the laser was on in the tick that ended so many ticks ago. */
+static int was_lit(const twin *w, int age)
+{
+    return w->now - age > 0 && w->watts[(w->now - age - 1) % RECENT] > 0.0;
+}
+
 /* What was measured over what was expected, and its standard deviation, by pixels that count the more the hotter they
-   are. Returns 0 if nothing is hot yet. */
-static int weigh_pixels(const twin *w, const process *p, int count, const double *expected, const double *seen,
+   are. Returns 0 if nothing is hot, or the laser was off: a cooling plate has another alpha. */
+static int weigh_pixels(const twin *w, const process *p, int lit, int count, const double *expected, const double *seen,
                         comparison *c)
 {
     double most = 0.0, up = 0.0, down = 0.0, size = 0.0, slope;
     for (int k = 0; k < count; ++k)
         most = expected[k] > most ? expected[k] : most;
     c->expected = look_up(&p->temperature, w->gain * most, &slope);
-    if (!(w->gain * most >= p->few))
+    if (!lit || !(w->gain * most >= p->few))
         return 0;
     for (int k = 0; k < count; ++k) {
         const double weight = expected[k] * raise(expected[k] / most, (int)p->steep); /* those at the peak count most */
@@ -175,8 +181,9 @@ static int weigh_image(twin *w, const process *p, int age, int columns, int rows
     if (recall_peak(w, p, age, wall, peak) < 0)
         return 0;
     const int frames = list_frames(w, p, age, before);
-    if (frames > 1 && recall_peak(w, p, age + before[frames / 2], wall, peak) < 0)
-        return 0; /* the laser has just come on */
+    const int lit = was_lit(w, age) && was_lit(w, age + before[frames / 2]);
+    if (frames > 1)
+        recall_peak(w, p, age + before[frames / 2], wall, peak);
     const int left = find_lines(columns, x, peak[0] * p->sigma, wide), top = find_lines(rows, y, peak[1] * p->sigma, tall);
     for (int j = 0; j < frames; ++j) {
         const long long moment = w->now - age - before[j];
@@ -189,5 +196,5 @@ static int weigh_image(twin *w, const process *p, int age, int columns, int rows
         seen[k] = look_up(&p->heat, T[(size_t)(top + k / wide) * (size_t)columns + (size_t)(left + k % wide)], NULL);
         expected[k] = look_up(&p->heat, expected[k], NULL) / w->gain;
     }
-    return weigh_pixels(w, p, wide * tall, expected, seen, c);
+    return weigh_pixels(w, p, lit, wide * tall, expected, seen, c);
 }

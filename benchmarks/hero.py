@@ -1,0 +1,35 @@
+"""The README's picture and first table: the runs of `laserloop demo`.
+
+    python benchmarks/hero.py        # less than a minute
+
+Writes docs/results/demo.json, the scores, and docs/results/demo.png.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from laserloop.cli.control import close_loop
+from laserloop.cli.demo import DEMO_PATH, DEMO_PLANT, DEMO_RUNS, DEMO_TICKS
+from laserloop.loop.case import LoopCase
+from laserloop.report.run_figures import draw_side_by_side
+from laserloop.report.save import dump, save, save_figure
+from laserloop.versions import find_versions, hash_code
+
+RESULTS = Path(__file__).parent.parent / "docs" / "results"
+
+
+def main() -> None:
+    """Run and write."""
+    common = LoopCase(path=DEMO_PATH, plant=DEMO_PLANT, ticks=DEMO_TICKS, delta_k=None)
+    records = [
+        {"label": label, **close_loop(replace(common, **settings))} for label, settings in DEMO_RUNS.items()
+    ]
+    save_figure(RESULTS / "demo.png", draw_side_by_side(records), dpi=130)
+    told = [{key: value for key, value in record.items() if key != "series"} for record in records]
+    save(RESULTS / "demo.json", dump({"code": hash_code(), "versions": find_versions(), "runs": told}))
+    for record in told:
+        print(f"{record['label']}: {record['t_min_k']:.1f} to {record['t_max_k']:.1f} K")
+
+
+if __name__ == "__main__":
+    main()
