@@ -92,7 +92,7 @@ static void survey(twin *w, const process *p, const prospect *f, int age)
                            : fabs(side - low[axis]) < fabs(side - high[axis]) ? fabs(side - low[axis])
                                                                               : fabs(side - high[axis]);
         w->wall[axis] = side / p->sigma;
-        if (2.0 * gap / p->sigma < p->reach * sqrt(1.0 + w->grow * p->lags))
+        if (2.0 * gap / p->sigma < (p->reach + 1.0) * sqrt(1.0 + w->grow * p->lags)) /* young heat is strong */
             w->sides |= 1 << axis;
         centre[axis] = 0.5 * (low[axis] + high[axis]) / p->sigma;
         radius += 0.5 * (high[axis] - low[axis]) / p->sigma;
