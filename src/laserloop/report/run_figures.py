@@ -325,7 +325,8 @@ def _verdict(record: Record) -> str:
         return "no tick counts"
     over = record["n_over"]
     what = f"{over} tick{'s' * (over != 1)} too hot" if over else "never too hot"
-    return f"{record['t_min_k']:.0f} to {record['t_max_k']:.0f} K, {what}"
+    lowest = np.nanmin(read(record, "t_true_k")[mark_settled(record)])  # older records do not tell
+    return f"{lowest:.0f} to {record['t_max_k']:.0f} K, {what}"
 
 
 def _name_setting(records: Sequence[Record]) -> str:
