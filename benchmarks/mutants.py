@@ -51,7 +51,7 @@ VERDICTS = {
     152: TIMEOUT,
     255: TIMEOUT,
 }
-BEGIN = "laserloop.plant.camera.x__is_whole__mutmut_*"  # mutmut makes all mutants before it runs any
+BEGIN = "laserloop.plant.camera.x__is_whole__mutmut_1"  # mutmut makes all mutants before it runs any
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +312,8 @@ INTRODUCTION = """# Mutants
 What do the tests notice? The code is broken in small ways, one at a time, and the tests that reach the broken function are run: a mutant that fails one of them is killed, one that passes them all survives.
 
 **{noticed} of {sample} are noticed** (aim: 85 %); {silent} are not, {unexplained} of them without a reason given below.
+
+The share of seed 0 flatters: its survivors were looked at and tests were sharpened for them. Before that, 86 % of the first 40 mutants of each room were noticed. A fair trial takes a fresh sample: `python benchmarks/mutants.py --seed 1`.
 
 Made by `make mutants SAMPLE={size}` (`python benchmarks/mutants.py`), figures in `docs/results/mutants.json`: {drawn} (seed {seed}). mutmut makes and runs them, each in a process of its own with one worker; a mutant that needs much longer than the unbroken code is ended and counts as noticed. Verdicts are kept in `mutants/` and not asked for again while the function is as it was. A mutant meets only the tests of its own room that reach its function (of the `contracts` too, for control and loop), so others might notice more. Left out are properties and other decorated functions, type hints and what stands outside functions (mutmut does not change them), and by rule whatever only people read: texts with a space in them and the words of an exception (column *only text*).
 """

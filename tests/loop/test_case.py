@@ -189,6 +189,19 @@ MISFITS: dict[str, tuple[LoopCase, str]] = {
 }
 
 
+def test_progress_is_told_tick_by_tick() -> None:
+    told: list[tuple[int, int]] = []
+    case = LoopCase(path="diagonal", controller="constant", ticks=4)
+    run_case(case, Hooks(progress=lambda done, whole: told.append((done, whole))))
+    assert told[-1] == (4, 4)
+
+
+def test_a_surface_of_less_emissivity_than_thought_is_seen_colder() -> None:
+    case = LoopCase(path="diagonal", controller="pi", ticks=12)
+    usual, dull = (run_case(replace(case, mismatch=m)) for m in ((), (("emissivity", 0.9),)))
+    assert (dull.power[2:] > usual.power[2:] + 0.1).any()  # PI heats what seems cold
+
+
 @pytest.mark.parametrize(("solve_s", "late"), [((), 0), ((1e-6,), 0), ((2e-4,), 7)])
 def test_answers_are_charged_with_the_times_of_the_case(solve_s: tuple[float, ...], late: int) -> None:
     run = run_case(replace(PLANNED, controller="realtime", solve_s=solve_s, ticks=8))
