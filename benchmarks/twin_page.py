@@ -46,7 +46,7 @@ def read(file: Path) -> Any:
 
 def write_head(tables: dict[str, Any]) -> str:
     """What this is, and by what it was made."""
-    codes = sorted({found["code"] for found in tables.values()})
+    codes = sorted({row["code"] for found in tables.values() for row in found["rows"]})
     processor = sorted({found["versions"]["processor"] for found in tables.values()})
     return f"""# What the physics twin holds
 
