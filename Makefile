@@ -4,8 +4,10 @@ BIN := $(VENV)/bin
 PYTHON ?= python3
 # held by hand: a newer one may bring gigabytes of CUDA with it
 TORCH ?= 2.13.0
+# mutants of each room, or all
+SAMPLE ?= 60
 
-.PHONY: core setup demo test lint docs readme wheel package-check constraints validate bench clean
+.PHONY: core setup demo test lint docs readme wheel package-check constraints validate bench mutants clean
 
 core: $(VENV)/.core  # what simulates and controls; no PyTorch, no tools
 setup: $(VENV)/.ready  # all of it
@@ -54,8 +56,11 @@ constraints:  # all of .[dev] as it is newest today, and the oldest versions tha
 validate: setup
 	$(BIN)/pytest -n 2 -m validation
 
+mutants: setup  # a third of an hour: which breaks do the tests notice? SAMPLE=all: many hours
+	$(BIN)/python benchmarks/mutants.py --sample $(SAMPLE)
+
 bench: setup
 	$(BIN)/laserloop bench plant --json out/bench_plant.json
 
 clean:
-	rm -rf $(VENV) out build dist
+	rm -rf $(VENV) out build dist mutants

@@ -24,6 +24,12 @@ def test_the_bench_tells_times_ratios_and_agreement() -> None:
     assert set(found["first_move_difference_w"]) >= {"p99", "max"}
     assert found["sqp"]["over_ceiling_k"] < 40.0
     assert found["over_ceiling_k"] <= 0.02
+    for name in ("twin", "twin_c", "twin_c_alone", "twin_c_10us"):
+        assert 0 < found[name]["median_us"] <= found[name]["p99_us"] <= found[name]["worst_us"]
+    assert found["ratio_median_twin_c"] > found["ratio_median"]
+    assert found["twin_c_history"]["ticks"] >= 10_000
+    assert found["twin_c_history"]["ratio"] > 0
+    assert found["twin_state_bytes"] < 1_000_000
     assert 0 <= found["over_tick_fraction"] <= 1
     assert 0 <= found["over_tick_fraction_quiet"] <= 1
     cold, others = found["heat_up"], found["other_first_moves"]

@@ -178,6 +178,8 @@ def test_a_tighter_tolerance_or_the_exact_curvature_hardly_moves_the_plan(
         tight = IpoptSolver(model, PROBLEM, **settings).solve(ask())  # type: ignore[arg-type]
         assert tight.status is Status.SOLVED
         np.testing.assert_allclose(tight.plan, usual.plan, rtol=0, atol=0.01)  # W
+    exact = IpoptSolver(model, PROBLEM, exact_hessian=True).solve(ask())
+    assert exact.iterations != usual.iterations  # another way to the same plan
 
 
 def test_a_search_that_must_stay_near_does(model: Model) -> None:
@@ -322,6 +324,19 @@ def test_the_account_of_a_tick_adds_up(solver: IpoptSolver) -> None:
     assert times.functions + times.ipopt == pytest.approx(solution.solve_s)
     assert times.total > solution.solve_s
     assert times.evaluations >= 2 * solution.iterations
+
+
+def test_a_second_search_is_added_to_the_account_and_is_none_where_plans_must_stay_near(
+    model: Model,
+) -> None:
+    free, near = (IpoptSolver(model, PROBLEM, max_iterations=0, reach=reach) for reach in (np.inf, 1e6))
+    account = []
+    for solver, start in ((near, 20.0), (near, 0.0), (free, 20.0)):
+        solution = solver.solve(ask(start=np.full(5, start)))
+        account.append((solution.iterations, solver.last_times.evaluations))
+    (hot, hot_calls), (cool, cool_calls), both = account
+    assert min(hot_calls, cool_calls) > 0
+    assert both == (hot + cool, hot_calls + cool_calls)
 
 
 def draw_model(architecture: Architecture) -> Model:

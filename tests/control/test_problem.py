@@ -40,6 +40,7 @@ def test_blocks_hold_moves_over_their_ticks() -> None:
         ({"window": (800.0, 760.0)}, "window"),
         ({"window": (760.0, float("nan"))}, "window"),
         ({"power": (-1.0, 20.0)}, "power"),
+        ({"power": (20.0, 0.0)}, "^the power must"),
         ({"margin_above": 25.0, "margin_below": 15.0}, "margins"),
         ({"margin_above": -1.0}, "margin"),
         ({"move_cost": float("inf")}, "move cost"),

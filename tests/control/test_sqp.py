@@ -69,8 +69,9 @@ def test_a_plate_above_the_bound_gets_the_least_power_and_is_told_of() -> None:
     np.testing.assert_array_equal(solution.plan, [7.0, 0.0, 0.0, 0.0, 0.0])
 
 
-def test_a_question_that_is_no_number_gets_no_answer() -> None:
-    solution = SqpSolver(PROBLEM).solve(ask(temps=np.full(6, np.nan)))
+@pytest.mark.parametrize("heat", [np.nan, np.inf, 1e308])
+def test_a_question_that_is_no_number_gets_no_answer(heat: float) -> None:
+    solution = SqpSolver(PROBLEM).solve(ask(temps=np.full(6, heat)))
     assert solution.status is Status.NO_PREDICTION
     assert not solution.plan.any()
 

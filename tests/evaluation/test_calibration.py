@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.data import COLUMNS, EnsembleSettings, EpisodeRecord, create_store, open_store, write_episode
+from laserloop.data.ensemble import EXCITATIONS
 from laserloop.data.windows import cut_windows, split_windows
 from laserloop.evaluation.calibration import calibrate, margins
 from laserloop.predict.networks import find_model
@@ -35,11 +37,11 @@ def test_a_shipped_model_carries_its_margin(name: str, low: float, high: float) 
 
 
 @pytest.mark.parametrize(
-    "training", [{"seed": 7, "split": "episode", "held_out": 0.3}, {"seed": 2, "split": "window"}]
+    "training", [{"seed": 7, "split": "episode", "held_out": 0.3}, {"seed": 2, "split": "window"}, {}]
 )
 @pytest.mark.parametrize("reading", ["node", "peak"])
 def test_a_margin_is_taken_on_the_windows_that_the_training_held_out(
-    training: dict[str, object], reading: str, tmp_path: Path
+    training: dict[str, object], reading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("zarr")
     store = create_store(tmp_path, EnsembleSettings(kind="base", runs=6, states=30))
@@ -51,12 +53,18 @@ def test_a_margin_is_taken_on_the_windows_that_the_training_held_out(
     made_for = replace(shipped.trained_for, reading=reading)
     model = replace(shipped, trained_for=made_for, provenance={"training": training})
     windows = cut_windows(open_store(tmp_path), 5, reading=reading, smooth=False)
-    share = training.get("held_out", 0.2)
-    _, held = split_windows(windows, seed=training["seed"], by=training["split"], share=share)  # type: ignore[arg-type]
+    split: Any = {"seed": 0, "split": "window", "held_out": 0.2} | training
+    _, held = split_windows(windows, seed=split["seed"], by=split["split"], share=split["held_out"])
     kept = windows.take(held)
     residual = kept.target[:, 0] - model.predict(kept.branch, kept.temps, kept.location)[:, 0]
+    monkeypatch.setattr("laserloop.evaluation.calibration.CHUNK", 7)
     found = calibrate(model, tmp_path, quantile=0.9)
-    assert found["windows"] == len(held)
+    assert (found["windows"], found["quantile"]) == (len(held), 0.9)
+    assert found["largest_under_prediction_k"] == pytest.approx(max(residual.max(), 0.0))
+    for code, kind in enumerate(EXCITATIONS):
+        mine = residual[kept.excitation == code]
+        assert len(mine) == 0 or found["per_excitation"].pop(str(kind)) == pytest.approx(margins(mine, 0.9))
+    assert not found["per_excitation"]
     assert found["delta_one_sided_k"] == pytest.approx(np.quantile(np.maximum(residual, 0.0), 0.9))
     assert found["delta_symmetric_k"] == pytest.approx(np.quantile(np.abs(residual), 0.9))
     with pytest.raises(BadInput, match="quantile"):

@@ -12,7 +12,7 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Controller, Status
 from laserloop.control.gains import Gains, find_gains
-from laserloop.loop.case import Hooks, LoopCase, keep_case, prepare, record_case, run_case
+from laserloop.loop.case import Hooks, LoopCase, choose, keep_case, prepare, record_case, run_case
 from laserloop.loop.controllers import choose_camera
 from laserloop.loop.faults import Fault
 from laserloop.papers.halilovic.study.loop_tables import list_table_2, list_table_3
@@ -189,6 +189,13 @@ MISFITS: dict[str, tuple[LoopCase, str]] = {
 }
 
 
+@pytest.mark.parametrize(("solve_s", "late"), [((), 0), ((1e-6,), 0), ((2e-4,), 7)])
+def test_answers_are_charged_with_the_times_of_the_case(solve_s: tuple[float, ...], late: int) -> None:
+    run = run_case(replace(PLANNED, controller="realtime", solve_s=solve_s, ticks=8))
+    assert sum(status is Status.LATE for status in run.statuses) >= late
+    assert late or Status.LATE not in run.statuses
+
+
 @pytest.mark.parametrize("what", MISFITS)
 def test_a_model_is_refused_where_it_was_not_made_for_with_the_command_that_makes_one(what: str) -> None:
     case, why = MISFITS[what]
@@ -221,6 +228,25 @@ def test_who_left_the_choice_open_gets_the_twin_where_the_best_model_does_not_fi
     assert (ready.case.controller, ready.model) == ("twin", None)
     if case.plant == "paper":
         assert why in ready.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({}, ("realtime", "paper-corner")),
+        ({"plant": "graded"}, ("twin", None)),
+        ({"model": "paper-base"}, ("realtime", "paper-base")),
+        ({"model": "own.py:Rise"}, ("sqp", "own.py:Rise")),
+        ({"controller": "ipopt"}, ("ipopt", "paper-corner")),
+        ({"controller": "pi"}, ("pi", None)),
+    ],
+    ids=str,
+)
+def test_what_is_left_open_is_the_best_that_ships(
+    given: dict[str, Any], found: tuple[str, str | None]
+) -> None:
+    chosen = choose(LoopCase(path="diagonal", **given))
+    assert (chosen.controller, chosen.model) == found
 
 
 def test_a_part_outside_the_trained_area_is_refused(tmp_path: Path) -> None:
@@ -314,6 +340,8 @@ def test_a_record_names_its_process_whole_its_version_and_every_note() -> None:
     assert found["version"] == version("laserloop")
     assert any("material is another" in note for note in found["notes"])
     assert (found["plant"], found["reading"], found["model"]) == ("paper", "node", "paper-corner")
+    assert (found["window_k"], found["seed"]) == ([760.0, 800.0], 0)
+    assert found["delta_k"] == pytest.approx(13.32, abs=0.01)
 
 
 def test_the_headline_is_taken_on_the_plants_own_reading() -> None:

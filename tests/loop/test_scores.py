@@ -5,7 +5,7 @@ import pytest
 
 from laserloop.control.action import Status
 from laserloop.loop.run import Run
-from laserloop.loop.scores import score, series_of
+from laserloop.loop.scores import score, series_of, spread
 from laserloop.paths import ScanPath
 from laserloop.process import Process
 
@@ -121,3 +121,9 @@ def test_statuses_are_counted_as_sentences() -> None:
     assert found["settled_from"] == 0
     assert found["solve_ms"]["median"] == pytest.approx(1.0)
     assert found["tick_ms"]["max"] == pytest.approx(2.0)
+
+
+def test_times_are_told_by_their_median_mean_and_tail() -> None:
+    values = np.append(np.arange(100.0), 200.0)
+    assert spread(values) == {"median": 50.0, "mean": 5150 / 101, "p95": 95.0, "p99": 99.0, "max": 200.0}
+    assert set(spread(np.empty(0)).items()) == {(name, 0.0) for name in spread(values)}

@@ -8,11 +8,12 @@ import pytest
 from laserloop.control.action import Controller
 from laserloop.control.constant import ConstantController
 from laserloop.control.feedforward import FeedforwardController
-from laserloop.control.pi import PiController
+from laserloop.control.pi import PiController, PiGains
 from laserloop.control.problem import MpcProblem
+from laserloop.loop.controllers import choose_camera
 from laserloop.loop.run import run_closed_loop
 from laserloop.loop.tuning import Course, price_of, tune_for
-from laserloop.paths import find_path
+from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, make_plant
 from laserloop.process import Process
 
@@ -72,6 +73,32 @@ def test_a_price_is_taken_on_the_plants_own_reading(plant: str) -> None:
     run = run_closed_loop(make_plant(plant, path), Camera(), ConstantController(14.0), path)
     own = run.t_peak if plant == "graded" else run.t_node
     assert course.price(ConstantController(14.0)) == price_of(own[run.settled], PROBLEM)
+
+
+@pytest.mark.parametrize("plant", ["paper", "graded"])
+def test_a_controller_is_tuned_with_the_camera_it_will_have(plant: str) -> None:
+    path = find_path("diagonal", ticks=15)
+    pi = PiController(PiGains(setpoint=780.0, bias=14.0, gain=0.05, reset_time=2e-3), PROBLEM.power)
+    course = Course(lambda scan: make_plant(plant, scan), [path], PROBLEM, None)
+    there = make_plant(plant, path)
+    run = run_closed_loop(there, Camera(choose_camera(there, None)), pi, path)
+    assert course.price(pi) == price_of(run.t_max[run.settled], PROBLEM)
+
+
+def test_a_process_is_tuned_for_on_the_training_paths_at_its_own_pace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[ScanPath] = []
+
+    def stop(make: object, paths: list[ScanPath], *_: object, **__: object) -> None:
+        found.extend(paths)
+
+    monkeypatch.setattr("laserloop.loop.tuning.tune", stop)
+    tune_for("paper", Process().change(speed_mm_s=200.0, tick_us=100.0), PROBLEM)
+    assert [(path.name, len(path), path.tick) for path in found] == [
+        (name, 320, 1e-4) for name in ("vertical", "horizontal", "spiral")
+    ]
+    assert [path.median_speed for path in found] == pytest.approx([0.2] * 3, rel=1e-3)
 
 
 def test_gains_are_tuned_for_a_process_that_nobody_tuned_for(monkeypatch: pytest.MonkeyPatch) -> None:

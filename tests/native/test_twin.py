@@ -18,7 +18,7 @@ from laserloop.native.twin import QPS, TwinController, make_twin
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 from laserloop.plant.surface import Hottest
-from laserloop.predict.twin import TwinPredictor
+from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
@@ -208,3 +208,14 @@ def test_a_reset_leaves_nothing_behind(compilers: list[str]) -> None:
     twin = TwinController(TwinPredictor(process), PROBLEM)
     first = [a.power for a in close(twin, process, 15)]
     assert [a.power for a in close(twin, process, 15)] == first
+
+
+def test_a_long_horizon_forgets_no_coming_heat() -> None:
+    twin = TwinPredictor(Process(), TwinSettings(horizon=12))
+    way, plan = np.outer(np.arange(40), [38e-6, 0.0]), np.full(12, 10.0)
+    told = twin.observe(None, Preview(time=0.0, tick=1.25e-4, positions=way[:13], powers=plan[:0]))
+    expected = told.predict(plan)[-1]
+    for k in range(1, 12):
+        now = Preview(time=k * 1.25e-4, tick=1.25e-4, positions=way[: k + 13], powers=plan[:k])
+        told = twin.observe(None, now)
+    assert told.predict(plan)[0] == pytest.approx(expected, abs=0.05)

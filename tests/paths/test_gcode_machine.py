@@ -91,6 +91,12 @@ def test_material_means_laser_where_no_laser_word_is() -> None:
     assert [move.line for move in follow(relative)[0]] == [3, 5]
 
 
+def test_relative_lifts_add_up_to_the_level() -> None:
+    moves, _ = follow("G0 X0 Y0 Z1\nG91\nG0 Z0.5\nG0 Z0.25\nG1 X1")
+    assert [move.level for move in moves] == pytest.approx([1.75e-3])
+    assert [move.level for move in follow("G91\nG0 Z0.5\nG1 X1")[0]] == pytest.approx([0.5e-3])
+
+
 def test_the_level_of_a_mark_is_its_height() -> None:
     moves, _ = follow("G0 X0 Y0 Z0.2\nG1 X1\nG0 Z0.6\nG0 X0\nG0 Z0.4\nG1 X1")
     assert [1e3 * move.level for move in moves] == pytest.approx([0.2, 0.4])

@@ -1,6 +1,7 @@
 """The camera: what it shows of a surface, when, and how exactly."""
 
 import copy
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.integrate import quad
 
 from laserloop.bad_input import BadInput
-from laserloop.plant.camera import Camera, Image
+from laserloop.plant.camera import Camera, Image, pixel_edges, pixel_weights, spline_weights
 from laserloop.plant.grid import graded_grid, uniform_grid
 from laserloop.plant.surface import Surface
 from laserloop.process import CameraSettings
@@ -122,12 +124,35 @@ def test_a_pixel_sees_a_linear_field_at_its_centre(grid: Any, pixel: float, gx: 
     np.testing.assert_allclose(image.frame, expected, atol=1e-8)
 
 
+def test_a_plate_away_from_the_origin_is_seen_as_one_around_it() -> None:
+    here, shift = bump(PAPER.x, PAPER.y), 4e-3
+    there = Surface(here.x + shift, here.y - shift, here.temperature, 0.0)
+    around, away = (camera(pixel=270e-6).see(surface) for surface in (here, there))
+    np.testing.assert_allclose(away.x, around.x + shift, atol=1e-12)
+    np.testing.assert_allclose(away.y, around.y - shift, atol=1e-12)
+    np.testing.assert_allclose(away.frame, around.frame, atol=1e-8)
+
+
 def test_a_pixel_holds_the_exact_mean_of_the_bilinear_field_under_it() -> None:
     image, nodes = camera(pixel=270e-6).see(random_surface()), Camera().see(random_surface())
     fine = (np.arange(27.0) + 0.5) * 1e-5  # midpoints of 10 µm parts; node lines lie between parts: exact
     left, low = image.x[3] - 135e-6, image.y[4] - 135e-6
     inside = np.stack(np.meshgrid(left + fine, low + fine), axis=-1).reshape(-1, 2)
     assert image.frame[4, 3] == pytest.approx(nodes.sample(inside).mean(), rel=1e-12)
+
+
+def test_a_surface_of_less_emissivity_seems_as_cold_as_its_radiance() -> None:
+    surface = random_surface()
+    image = camera(emissivity=0.8).see(surface)
+    np.testing.assert_allclose(image.frame**4, 0.8 * surface.temperature**4)
+
+
+def test_an_image_of_any_numbers_holds_doubles_row_by_row() -> None:
+    surface = random_surface()
+    whole = np.asfortranarray(surface.temperature.astype(np.float32))
+    image = Image(time=0.0, x=LINES, y=LINES, temperature=whole, peak=surface.node)  # type: ignore[arg-type]
+    assert image.temperature.dtype == np.float64
+    assert image.temperature.flags.c_contiguous
 
 
 def test_larger_pixels_see_a_lower_peak() -> None:
@@ -164,6 +189,16 @@ def test_a_subgrid_peak_lies_between_the_pixels_and_a_plain_one_on_the_hottest(c
     peak = camera(subgrid=True).see(surface).peak
     assert peak.temperature == pytest.approx(800.0, abs=0.1)
     assert np.hypot(peak.x - cx, peak.y - cy) < 1e-6
+
+
+@pytest.mark.parametrize("subgrid", [False, True])
+@pytest.mark.parametrize("smooth", [False, True])
+def test_an_image_with_other_temperatures_is_read_as_the_camera_reads(subgrid: bool, smooth: bool) -> None:
+    here, there = bump(PAPER.x, PAPER.y), bump(PAPER.x, PAPER.y, 3e-5, -2e-5)
+    image = camera(subgrid=subgrid, smooth=smooth).see(here)
+    other = image.with_temperature(there.temperature)
+    assert (other.smooth, other.subgrid, other.time) == (smooth, subgrid, image.time)
+    assert other.peak == (there.peak if subgrid else there.node)
 
 
 def test_a_noisy_peak_is_the_hottest_pixel_of_the_noisy_image() -> None:
@@ -366,3 +401,17 @@ def test_a_camera_that_cannot_be_built_says_why(changes: dict[str, Any], sentenc
 
 def test_an_image_knows_nothing_but_what_it_shows() -> None:
     assert set(Image.__slots__) == {"time", "x", "y", "temperature", "peak", "smooth", "subgrid"}
+
+
+@pytest.mark.parametrize("pixel", [50e-6, 100e-6, 200e-6])
+def test_a_smooth_camera_reads_the_mean_over_a_pixel_and_not_of_chords(pixel: float) -> None:
+    nodes, width = np.linspace(-2e-3, 2e-3, 81), 122e-6
+    edges = pixel_edges(nodes, pixel)
+    heat = 480.0 * np.exp(-0.5 * (nodes / width) ** 2)
+    exact = [
+        480.0 * quad(lambda x: np.exp(-0.5 * (x / width) ** 2), *span)[0] / pixel for span in pairwise(edges)
+    ]
+    inner = slice(2, -2)  # the outermost pixels are clipped
+    assert (spline_weights(nodes, edges) @ heat)[inner] == pytest.approx(exact[inner], abs=0.1)
+    assert np.abs(pixel_weights(nodes, edges) @ heat - exact)[inner].max() > 1.5
+    assert spline_weights(nodes, edges).sum(axis=1) == pytest.approx(1.0, abs=1e-5)

@@ -117,6 +117,14 @@ def test_it_runs_on_the_command_line(rise: str, tmp_path: Path) -> None:
     assert found["series"]["t_predicted_k"][-1] == pytest.approx(760.0, abs=0.1)
 
 
+def test_it_is_benched(rise: str, tmp_path: Path) -> None:
+    file = tmp_path / "bench.json"
+    assert main(["bench", "mpc", "--model", rise, "--problems", "12", "--json", str(file)]) == 0
+    found = json.loads(file.read_text())
+    assert found["statuses"] == {"solved": 12}
+    assert 0.0 < found["own"]["median_us"] <= found["own"]["p99_us"]
+
+
 def test_a_margin_and_a_window_reach_a_predictor_of_ones_own(rise: str) -> None:
     assert run_case(drive(rise, tracking=1e6)).predicted[-1] == pytest.approx(780.0, abs=0.5)
     process = drive(rise).process.change(window_k=[600.0, 700.0])

@@ -70,6 +70,11 @@ def test_a_csv_table_is_a_material_named_after_its_file(tmp_path: Path, header: 
     assert material.conductivity(900.0) == 23.0
 
 
+@pytest.mark.parametrize("ending", [".yaml", ".yml", ".YAML"])
+def test_a_material_is_found_in_a_file_by_its_ending(ending: str, tmp_path: Path) -> None:
+    assert find_material(str(write(tmp_path, f"a{ending}", YAML_TABLE))).name == "mine"
+
+
 def test_a_yaml_table_and_the_same_csv_are_the_same_material(tmp_path: Path) -> None:
     T = np.linspace(200, 1000, 301)
     one = read_material(write(tmp_path, "a.csv", CSV))

@@ -103,6 +103,11 @@ def test_a_written_process_says_of_every_key_its_unit_and_its_range() -> None:
     assert "window_k: [760, 800]" in lines
 
 
+def test_a_written_process_keeps_letters_as_people_write_them() -> None:
+    lines = write_process(Process(name="Stähle"), material="Stähle.csv").splitlines()
+    assert {'name: "Stähle"', 'material: "Stähle.csv"'} <= set(lines)
+
+
 def bomb() -> str:
     """A few lines that would be ten thousand million numbers."""
     rows = ["a: &a [1, 1]"]

@@ -1,5 +1,6 @@
 """Bench of the solvers: every problem is put to each of them in turn, in one process, on one core."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -16,6 +17,8 @@ from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question, Solution, Solver
 from laserloop.control.sqp import SqpSolver
+from laserloop.loop.case import LoopCase, run_case
+from laserloop.loop.own_file import names_own
 from laserloop.native.build import NoCompiler
 from laserloop.native.engine import CEngine
 from laserloop.native.realtime import RealtimeSolver
@@ -34,6 +37,8 @@ def run_mpc_bench(
     *, problems: int = 600, model: str = "paper-corner", seed: int = 0, progress: Progress | None = None
 ) -> dict[str, Any]:
     """Times of each solver, their ratios, and how far the first moves are from those of a tight IPOPT."""
+    if names_own(model):
+        return time_own(model, problems)
     network = find_model(model)
     problem = MpcProblem(horizon=network.architecture.horizon)
     questions = draw_problems(model, problems, seed)
@@ -74,6 +79,15 @@ def run_mpc_bench(
         laps["exported_c_warm"] = run_loops(alone, model)
     found = _report(network, problem, questions, laps, answers, judged)
     return found | twin.report(found["reference"]["median_us"])
+
+
+def time_own(model: str, problems: int) -> dict[str, Any]:
+    """Whole decisions, image in and power out, with a predictor FILE.py:NAME, on a loop of `graded`."""
+    case = LoopCase(path=PATHS[0], controller="sqp", model=model, plant="graded", ticks=problems)
+    run = run_case(case)
+    median, p99 = 1e6 * np.percentile(run.wall_s, (50, 99))
+    statuses = Counter(map(str, run.statuses))
+    return {"problems": problems, "own": {"median_us": median, "p99_us": p99}, "statuses": dict(statuses)}
 
 
 def run_row(alone: CEngine, questions: Sequence[Question]) -> Laps:

@@ -1,4 +1,4 @@
-"""Bench of the twin: whole decisions in Python, and steps of the exported C, on loops of `graded`."""
+"""Bench of the twin: whole decisions in Python and steps of the exported C, on loops of `graded`."""
 
 import ctypes
 from collections.abc import Callable
@@ -94,12 +94,9 @@ def _pose(tick: Recorded, horizon: int) -> TickInput:
 
 
 def _crop(image: Image) -> Frame:
-    rows, columns = (
-        slice(
-            max(0, int(np.searchsorted(lines, at)) - SIDE // 2), int(np.searchsorted(lines, at)) + SIDE // 2
-        )
-        for lines, at in ((image.y, image.peak.y), (image.x, image.peak.x))
-    )
+    half = SIDE // 2
+    middles = np.searchsorted(image.y, image.peak.y), np.searchsorted(image.x, image.peak.x)
+    rows, columns = (slice(max(0, int(at) - half), int(at) + half) for at in middles)
     x, y, T = image.x[columns], image.y[rows], image.temperature[rows, columns]
     return np.ascontiguousarray(x), np.ascontiguousarray(y), np.ascontiguousarray(T)
 
@@ -183,7 +180,7 @@ class TwinBench:
 
 
 class RasterLoop:
-    """A raster without end, whose peak is measured where it is wanted."""
+    """A raster without end, whose peak is measured as it was predicted."""
 
     def __init__(self, process: Process, door: Deployed) -> None:
         x, y, _ = process.plate
@@ -197,8 +194,8 @@ class RasterLoop:
         ]
         self._way = np.ascontiguousarray(np.concatenate((*rows, rows[0][:6])))  # it ends where it begins
         self._count = len(self._way) - 6
-        self._peak = 0.5 * sum(process.window)
-        self.given = door.lay(TickInput(way=self._way[:6], dark=5 * [False], age=0))
+        self._door = door
+        self.given = door.lay(TickInput(way=self._way[:6], dark=5 * [False], age=-1))
         self._power = 0.0
         door.init()
         door.begin(float(self._way[0, 0]), float(self._way[0, 1]))
@@ -208,5 +205,5 @@ class RasterLoop:
         place = self._way.ctypes.data + 16 * (k % self._count)
         ctypes.memmove(ctypes.addressof(self.given), place, 96)
         self.given.given = self._power
-        self.given.peak = self._peak + 1e-3 * (k % 7)
         self._power = call()
+        self.given.age, self.given.peak = 0, self._door.out.predicted[0]

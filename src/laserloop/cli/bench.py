@@ -58,7 +58,10 @@ def bench_train(
 def bench_mpc(
     *,
     problems: Annotated[int, take_number(2, 100_000, "", "Problems, half of them from closed loops.")] = 600,
-    model: Annotated[str, Parameter(help="A shipped model's name, or the folder of one.")] = "paper-corner",
+    model: Annotated[
+        str,
+        Parameter(help="A shipped model's name, the folder of one, or your own predictor as FILE.py:NAME."),
+    ] = "paper-corner",
     seed: Annotated[int, take_number(0, 2**32 - 1, "", "Of the random half.")] = 0,
     json_file: Json = None,
 ) -> None:

@@ -50,10 +50,11 @@ class Deployed:
             ("peak", double), ("columns", whole), ("rows", whole),
             *((name, pointer) for name in ("x", "y", "T")),
         )})  # fmt: skip
-        self._output: Any = type("Output", (ctypes.Structure,), {"_fields_": (
+        output: Any = type("Output", (ctypes.Structure,), {"_fields_": (
             ("plan", double * horizon), ("predicted", double * horizon), ("place", double * 2),
             ("gain", double), ("units", ctypes.c_long), ("status", whole), ("iterations", whole),
         )})  # fmt: skip
+        self.out = output()  # of the last step
         library.laserloop_step.restype = double
         library.laserloop_step.argtypes = (pointer, pointer)
         library.laserloop_begin.argtypes = (double, double, double)
@@ -94,7 +95,7 @@ class Deployed:
 
     def step(self, tick: TickInput) -> TickAnswer:
         """The power of the coming tick, and all that was thought about it."""
-        given, out = self.lay(tick), self._output()
+        given, out = self.lay(tick), self.out
         power = self._library.laserloop_step(ctypes.byref(given), ctypes.byref(out))
         return TickAnswer(
             power=float(power),
@@ -119,5 +120,5 @@ class Deployed:
         return given
 
     def bind(self, given: Any) -> Any:
-        """A call without arguments that answers an input laid out before: C alone."""
-        return partial(self._library.laserloop_step, ctypes.addressof(given), None)
+        """A call without arguments that answers an input laid out before, into `out`: C alone."""
+        return partial(self._library.laserloop_step, ctypes.addressof(given), ctypes.addressof(self.out))

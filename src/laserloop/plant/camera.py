@@ -6,6 +6,7 @@ from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import CubicSpline
 from scipy.sparse import csr_array
 
 from laserloop.bad_input import BadInput
@@ -16,6 +17,7 @@ from laserloop.process.camera import CameraSettings
 FloatArray = NDArray[np.float64]
 
 FEWEST_PIXELS = 3  # along a side; a parabola needs three
+NEGLIGIBLE = 1e-7  # weight of a far node in a pixel's mean; all together less than a millikelvin
 MOST_PIXELS = 4096  # along a side; no thermal camera has more
 
 
@@ -112,7 +114,9 @@ class Camera:
         """
         sensor = self._sensor
         if sensor is None or not sensor.fits(surface):
-            self._sensor = sensor = Sensor(surface.x, surface.y, self.settings.pixel)
+            self._sensor = sensor = Sensor(
+                surface.x, surface.y, self.settings.pixel, smooth=self.settings.smooth
+            )
             self.reset()
         elif self._images and surface.time <= self._images[-1].time:
             self.reset()
@@ -135,14 +139,15 @@ class Camera:
 class Sensor:
     """Square pixels over one surface grid, centred on the plate; the outermost are clipped at its edges."""
 
-    def __init__(self, x: FloatArray, y: FloatArray, pixel: float | None) -> None:
+    def __init__(self, x: FloatArray, y: FloatArray, pixel: float | None, *, smooth: bool = False) -> None:
         self._nodes = x.copy(), y.copy()
         self._weights: tuple[csr_array, csr_array] | None = None
         self.x, self.y = self._nodes
         if pixel is not None:
             edges = tuple(pixel_edges(nodes, pixel) for nodes in self._nodes)
             self.x, self.y = (0.5 * (edge[1:] + edge[:-1]) for edge in edges)
-            over_x, over_y = (pixel_weights(*axis) for axis in zip(self._nodes, edges, strict=True))
+            weigh = spline_weights if smooth else pixel_weights
+            over_x, over_y = (weigh(*axis) for axis in zip(self._nodes, edges, strict=True))
             self._weights = csr_array(over_y), csr_array(over_x)
         for lines in (self.x, self.y):
             lines.setflags(write=False)
@@ -153,7 +158,7 @@ class Sensor:
         return np.array_equal(x, surface.x) and np.array_equal(y, surface.y)
 
     def read(self, surface: Surface) -> FloatArray:
-        """The mean over each pixel of the bilinear interpolant of the surface, (y, x), K; a new array."""
+        """The mean over each pixel of the surface between its nodes, (y, x), K; a new array."""
         if self._weights is None:
             return surface.temperature.copy()
         over_y, over_x = self._weights
@@ -185,6 +190,17 @@ def pixel_weights(nodes: FloatArray, edges: FloatArray) -> FloatArray:
     integral[:, :-1] += h * (s - 0.5 * s**2)
     integral[:, 1:] += h * 0.5 * s**2
     return np.diff(integral, axis=0) / np.diff(edges)[:, np.newaxis]
+
+
+def spline_weights(nodes: FloatArray, edges: FloatArray) -> FloatArray:
+    """Weights (pixels, nodes) of the mean over each pixel of the cubic spline.
+
+    Chords cut the peak: at a spacing of σ/2 the mean of a narrow pixel under it is 12 K of 480 too low, that
+    of the spline 0.1 K.
+    """
+    integral = CubicSpline(nodes, np.eye(len(nodes))).antiderivative()(edges)
+    weights = np.diff(integral, axis=0) / np.diff(edges)[:, np.newaxis]
+    return np.where(np.abs(weights) < NEGLIGIBLE, 0.0, weights)
 
 
 def _is_whole(value: object) -> bool:

@@ -153,7 +153,12 @@ static int take_tick(const laserloop_input *in)
     }
     door.first = 0;
     door.lost = here ? 0 : door.lost + 1;
-    return !here || !is_way(in) ? LASERLOOP_BAD_PLACE : given ? 0 : LASERLOOP_BAD_POWER;
+    if (!here || !is_way(in))
+        return LASERLOOP_BAD_PLACE;
+    memcpy(own.f.way, in->way, sizeof own.f.way);
+    memcpy(door.way, in->way, sizeof door.way);
+    survey(&own.w, &exported_process, &own.f, in->age);
+    return given ? 0 : LASERLOOP_BAD_POWER;
 }
 
 /* The hottest of a measurement, K, or NaN if it has a pixel that is not credible, or none, or too many. */
@@ -182,11 +187,10 @@ static double find_hottest(const laserloop_input *in)
 /* The peak alone: as if a pixel lay just there. */
 static int weigh_peak(twin *w, const process *p, int age, double T, comparison *c)
 {
-    double peak[2], wall[2], expected, seen;
-    const int sides = recall_peak(w, p, age, wall, peak);
-    if (sides < 0)
+    double peak[2], top, expected, seen;
+    if (!recall_peak(w, p, age, peak, &top))
         return 0;
-    expected = expect_pixel(w, p, w->now - age, sides, wall, peak[0] * p->sigma, peak[1] * p->sigma);
+    expected = expect_pixel(w, p, w->now - age, top, peak[0] * p->sigma, peak[1] * p->sigma);
     expected = look_up(&p->heat, expected, NULL) / w->gain;
     seen = look_up(&p->heat, T, NULL);
     return weigh_pixels(w, p, was_lit(w, age), 1, &expected, &seen, c);
@@ -211,7 +215,8 @@ static int is_frozen(const laserloop_input *in, double hottest, double expected)
     }
     const double told = FROZEN_K + 3.0 * exported_process.noise;
     if (in->columns > 0)
-        return expected - exported_process.ambient > told && dx * dx + dy * dy > 0.01 * exported_process.sigma * exported_process.sigma;
+        return expected - exported_process.ambient > told &&
+               dx * dx + dy * dy > 0.01 * exported_process.sigma * exported_process.sigma;
     return fabs(expected - door.expected) > told;
 }
 
@@ -263,8 +268,6 @@ static int plan_on(const laserloop_input *in, double *plan, int *count)
     copy(kept, own.kept);
     for (int i = 0; i < N; ++i)
         lit[i] = !in->dark[i];
-    memcpy(own.f.way, in->way, sizeof own.f.way);
-    memcpy(door.way, in->way, sizeof door.way);
     status = decide_twin(&exported_process, &wanted, &own, lit, door.was_dark, plan, count);
     if (status == NO_PREDICTION) {
         copy(own.kept, kept);

@@ -42,6 +42,7 @@ void laserloop_act(const process *p, const problem *b, memory *m, const double *
         memcpy(m->w.here, in[0] > 0.0 ? news + 3 * (int)in[0] : way, sizeof m->w.here);
     for (int k = 0; k < (int)in[0]; ++k)
         follow_twin(p, m, news[3 * k], news[3 * k + 1], news[3 * k + 2]);
+    survey(&m->w, p, &m->f, (int)in[1]);
     if (in[1] >= 0.0)
         used = compare_image(&m->w, p, (int)in[1], (int)in[2], (int)in[3], x, y, T);
     for (int i = 0; i < N; ++i)
@@ -61,9 +62,13 @@ void laserloop_act(const process *p, const problem *b, memory *m, const double *
 /* u at a place, m, now: for the tests. */
 double laserloop_field(const process *p, memory *m, double x, double y)
 {
-    double wall[2];
+    prospect f;
+    for (int i = 0; i <= N; ++i) {
+        f.way[i][0] = x;
+        f.way[i][1] = y;
+    }
+    survey(&m->w, p, &f, 0);
     spread_history(&m->w, (double)m->w.now, p->lags, &m->w.old);
     place_rule(&m->w, p, NULL, m->w.now, &m->w.rule);
-    const int sides = find_sides(&m->w, p, m->w.here, &m->w.old, wall);
-    return expect_heat(&m->w, p, m->w.now, sides, wall, x, y);
+    return expect_heat(&m->w, p, m->w.now, x, y);
 }

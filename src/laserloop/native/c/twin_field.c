@@ -2,6 +2,8 @@
 
 #include "twin_types.h"
 
+#define COARSE 0.01 /* of the bottom's time: a horizon in which what is left does not fall in a straight line */
+
 #if LASERLOOP_DOUBLE
 typedef unsigned long long bits;
 #define MAGIC 6755399441055744.0 /* 1.5 * 2^52: adding it rounds to a whole number in the low bits */
@@ -87,28 +89,94 @@ INLINE real left_above_bottom(real x)
     return is_young ? images : modes;
 }
 
-/* The history's Gaussians at `moment` of ticks that had ended `lags` ticks before it; `out->count` is whole blocks. */
-static void spread_history(const twin *w, double moment, int lags, gaussians *out)
+/* Which of the history's Gaussians, or of their images, are felt within a distance of a place; returns how many. */
+static int find_felt(const twin *w, const process *p, double px, double py, double distance, double moment,
+                     int *restrict keep)
 {
-    const real grow = (real)w->grow, depth = (real)w->depth;
-    int count = w->count, thick;
-    while (count > 0 && w->t[count - 1] > moment - lags)
+    const real qx = (real)px, qy = (real)py, near = (real)distance, far = (real)p->reach, grow = (real)w->grow;
+    int total = 0;
+    for (int j = 0; j < w->count; ++j) {
+        const real dx = qx - w->x[j], dy = qy - w->y[j];
+        const real wide = w->xx[j] + w->yy[j] + (real)1 + grow * (real)(moment - w->t[j]);
+        const real reach = near + far * wide * inverse_root(wide);
+        keep[j] = dx * dx + dy * dy < reach * reach;
+        total += keep[j];
+    }
+    return total;
+}
+
+/* What is left above the bottom of live heat, now and per tick; over a short horizon it falls in a straight line. */
+static void feel_bottom(twin *w)
+{
+    const real depth = (real)w->depth, per = (real)(1.0 / N);
+    felt_heat *l = &w->live;
+    int thick;
+    for (thick = 0; thick < l->count && ((double)w->now - l->t[thick] + N) * w->depth > 0.04; ++thick)
+        ; /* older ones feel it */
+    for (int j = 0; j < thick; ++j) {
+        const real age = (real)((double)w->now - l->t[j]);
+        l->left[j] = left_above_bottom(depth * age);
+        l->fall[j] = (left_above_bottom(depth * (age + (real)N)) - l->left[j]) * per;
+    }
+    for (int j = thick; j < l->count; ++j) {
+        l->left[j] = (real)1;
+        l->fall[j] = (real)0;
+    }
+}
+
+/* What of the history is felt within `radius` of a place until `moment`, with images in the sides; all in beam widths. */
+static void gather(twin *w, const process *p, const double *centre, double radius, double moment)
+{
+    felt_heat *l = &w->live;
+    int used[4], mirrors = 0, k = 0;
+    for (int mirror = 0; mirror < 4; ++mirror)
+        if (find_felt(w, p, mirror & 1 ? 2.0 * w->wall[0] - centre[0] : centre[0],
+                      mirror & 2 ? 2.0 * w->wall[1] - centre[1] : centre[1], radius, moment, w->keep[mirror]))
+            used[mirrors++] = mirror;
+    for (int j = 0; j < w->count; ++j)
+        for (int i = 0; i < mirrors; ++i) {
+            w->felt[k] = 4 * j + used[i];
+            k += w->keep[used[i]][j];
+        }
+    for (int i = 0; i < k; ++i) {
+        const int j = w->felt[i] / 4, mirror = w->felt[i] % 4;
+        l->e[i] = w->e[j];
+        l->t[i] = w->t[j];
+        l->x[i] = mirror & 1 ? (real)(2.0 * w->wall[0]) - w->x[j] : w->x[j];
+        l->y[i] = mirror & 2 ? (real)(2.0 * w->wall[1]) - w->y[j] : w->y[j];
+        l->xx[i] = w->xx[j];
+        l->xy[i] = mirror == 1 || mirror == 2 ? -w->xy[j] : w->xy[j];
+        l->yy[i] = w->yy[j];
+    }
+    l->count = k;
+    feel_bottom(w);
+}
+
+/* Gaussians at `moment` of ticks that had ended `lags` ticks before it; `out->count` is whole blocks. */
+static void spread_history(const twin *w, double moment, int lags, gaussians *restrict out)
+{
+    const real grow = (real)w->grow, depth = (real)w->depth, ahead = (real)(moment - (double)w->now);
+    const felt_heat *l = &w->live;
+    int count = l->count;
+    while (count > 0 && l->t[count - 1] > moment - lags)
         --count;
-    for (thick = 0; thick < count && (moment - w->t[thick]) * w->depth > 0.04; ++thick)
-        ; /* older ones feel the bottom */
     for (int j = 0; j < count; ++j) {
-        const real tau = grow * (real)(moment - w->t[j]);
-        const real xx = w->xx[j] + tau + (real)1, yy = w->yy[j] + tau + (real)1, xy = w->xy[j];
+        const real tau = grow * (real)(moment - l->t[j]);
+        const real xx = l->xx[j] + tau + (real)1, yy = l->yy[j] + tau + (real)1, xy = l->xy[j];
         const real det = xx * yy - xy * xy, one = (real)1 / det;
         out->ixx[j] = yy * one;
         out->ixy[j] = -xy * one;
         out->iyy[j] = xx * one;
-        out->x[j] = w->x[j];
-        out->y[j] = w->y[j];
-        out->height[j] = w->e[j] * inverse_root(tau * det);
+        out->x[j] = l->x[j];
+        out->y[j] = l->y[j];
+        out->height[j] = l->e[j] * inverse_root(tau * det);
     }
-    for (int j = 0; j < thick; ++j)
-        out->height[j] *= left_above_bottom(depth * (real)(moment - w->t[j]));
+    if (w->depth * N > COARSE)
+        for (int j = 0; j < count; ++j)
+            out->height[j] *= left_above_bottom(depth * (real)(moment - l->t[j]));
+    else
+        for (int j = 0; j < count; ++j)
+            out->height[j] *= l->left[j] + ahead * l->fall[j];
     out->count = (count + LANES - 1) / LANES * LANES;
     for (int j = count; j < out->count; ++j) {
         out->x[j] = out->y[j] = out->ixy[j] = out->height[j] = (real)0;
@@ -140,13 +208,11 @@ static double sum_heat(const gaussians *g, double px, double py, real *restrict 
     return add_up(g->count, part);
 }
 
-/* u and its derivatives at a point, in beam widths. */
-static field sum_field(const gaussians *g, double px, double py, parts *restrict p)
+/* What each Gaussian adds to u and its derivatives at a point, in beam widths. */
+static void fill_field(const gaussians *g, double px, double py, parts *restrict p)
 {
     const real qx = (real)px, qy = (real)py;
-    const int count = g->count;
-    field f;
-    for (int j = 0; j < count; ++j) {
+    for (int j = 0; j < g->count; ++j) {
         const real dx = qx - g->x[j], dy = qy - g->y[j];
         const real sx = g->ixx[j] * dx + g->ixy[j] * dy, sy = g->ixy[j] * dx + g->iyy[j] * dy;
         const real u = g->height[j] * exponential((real)-0.5 * (sx * dx + sy * dy));
@@ -157,11 +223,18 @@ static field sum_field(const gaussians *g, double px, double py, parts *restrict
         p->part[4][j] = u * (sx * sy - g->ixy[j]);
         p->part[5][j] = u * (sy * sy - g->iyy[j]);
     }
-    f.u = add_up(count, p->part[0]);
-    f.x = add_up(count, p->part[1]);
-    f.y = add_up(count, p->part[2]);
-    f.xx = add_up(count, p->part[3]);
-    f.xy = add_up(count, p->part[4]);
-    f.yy = add_up(count, p->part[5]);
+}
+
+/* u and its derivatives at a point, in beam widths. */
+static field sum_field(const gaussians *g, double px, double py, parts *restrict p)
+{
+    field f;
+    fill_field(g, px, py, p);
+    f.u = add_up(g->count, p->part[0]);
+    f.x = add_up(g->count, p->part[1]);
+    f.y = add_up(g->count, p->part[2]);
+    f.xx = add_up(g->count, p->part[3]);
+    f.xy = add_up(g->count, p->part[4]);
+    f.yy = add_up(g->count, p->part[5]);
     return f;
 }

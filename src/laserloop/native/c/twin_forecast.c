@@ -2,8 +2,9 @@
 
 #include "twin_types.h"
 
-#define LOOKS 4   /* most steps towards a peak; one or two are usual */
-#define CLOSE 0.1 /* beam widths: within them a quadratic will do */
+#define LOOKS 4     /* most steps towards a peak; one is usual */
+#define CLOSE 0.02  /* beam widths: a quadratic holds so far, */
+#define NEARBY 0.1  /* and nearly so far after a step */
 
 typedef struct {
     double centre[2];  /* of the quadratics, in beam widths */
@@ -73,27 +74,30 @@ static const double *find_end(const twin *w, const prospect *f, long long when)
     return when == w->now ? w->here : w->place[when % RECENT];
 }
 
-/* The mirrors that are felt: bit 0 for the nearest side in x, bit 1 in y; `wall` in beam widths. */
-static int find_sides(const twin *w, const process *p, const double *beam, const gaussians *g, double *wall)
+/* Gather the heat around the beam: where it was `age` ticks ago, is, and will be. */
+static void survey(twin *w, const process *p, const prospect *f, int age)
 {
-    int sides = 0;
+    const double *from = find_end(w, NULL, age > 0 && age <= p->recent && age < w->now ? w->now - age : w->now);
+    double low[2], high[2], centre[2], radius = 4.0 + 3.0 * p->pixel / p->sigma;
+    w->sides = 0;
     for (int axis = 0; axis < 2; ++axis) {
-        const double side = (beam[axis] < 0.0 ? -0.5 : 0.5) * p->plate[axis] / p->sigma;
-        const double gap = fabs(side - beam[axis] / p->sigma);
-        wall[axis] = side;
-        if (2.0 * gap < p->reach * sqrt(1.0 + w->grow * p->lags)) {
-            sides |= 1 << axis;
-            continue;
+        low[axis] = from[axis] < w->here[axis] ? from[axis] : w->here[axis];
+        high[axis] = from[axis] < w->here[axis] ? w->here[axis] : from[axis];
+        for (int i = 0; i <= N; ++i) {
+            low[axis] = f->way[i][axis] < low[axis] ? f->way[i][axis] : low[axis];
+            high[axis] = f->way[i][axis] > high[axis] ? f->way[i][axis] : high[axis];
         }
-        for (int j = 0; j < g->count; ++j) {
-            const double off = gap + fabs(side - (double)(axis ? g->y[j] : g->x[j]));
-            if (off * off * (double)(axis ? g->iyy[j] : g->ixx[j]) < p->reach * p->reach && g->height[j] > (real)0) {
-                sides |= 1 << axis;
-                break;
-            }
-        }
+        const double beam = f->way[N][axis], side = (beam < 0.0 ? -0.5 : 0.5) * p->plate[axis];
+        const double gap = low[axis] < side && side < high[axis] ? 0.0
+                           : fabs(side - low[axis]) < fabs(side - high[axis]) ? fabs(side - low[axis])
+                                                                              : fabs(side - high[axis]);
+        w->wall[axis] = side / p->sigma;
+        if (2.0 * gap / p->sigma < (p->reach + 1.0) * sqrt(1.0 + w->grow * p->lags)) /* young heat is strong */
+            w->sides |= 1 << axis;
+        centre[axis] = 0.5 * (low[axis] + high[axis]) / p->sigma;
+        radius += 0.5 * (high[axis] - low[axis]) / p->sigma;
     }
-    return sides;
+    gather(w, p, centre, radius, (double)(w->now + N));
 }
 
 /* Add heat seen from the mirror image of a point: derivatives across the mirror change sign. */
@@ -108,49 +112,56 @@ static void add_mirrored(field *sum, field f, int mirror, double weight)
     add_field(sum, &f, weight);
 }
 
-/* The points of the rule at a moment, as Gaussians per watt. */
+/* Where the points of the rule are at a moment; ticks from before the start give nothing. */
 static void place_rule(const twin *w, const process *p, const prospect *f, long long moment, gaussians *g)
 {
-    int j = 0;
-    for (; j < p->points; ++j) {
-        const long long when = moment - 1 - p->lag[j];
+    for (int lag = 0; lag < p->lags; ++lag) {
+        const long long when = moment - 1 - lag;
         const int there = when >= 0 && when >= w->now - p->recent;
         const double *a = find_end(w, f, there ? when : moment), *b = find_end(w, f, there ? when + 1 : moment);
-        g->x[j] = (real)((a[0] + p->way[j] * (b[0] - a[0])) / p->sigma);
-        g->y[j] = (real)((a[1] + p->way[j] * (b[1] - a[1])) / p->sigma);
-        g->ixx[j] = g->iyy[j] = (real)w->rule_inverse[j];
-        g->ixy[j] = (real)0;
-        g->height[j] = there ? (real)w->rule_height[j] : (real)0;
+        const double x = a[0] / p->sigma, y = a[1] / p->sigma, dx = b[0] / p->sigma - x, dy = b[1] / p->sigma - y;
+        for (int j = w->first[lag]; j < w->first[lag + 1]; ++j) {
+            g->x[j] = (real)(x + p->way[j] * dx);
+            g->y[j] = (real)(y + p->way[j] * dy);
+            g->height[j] = there ? (real)w->rule_height[j] : (real)0;
+        }
     }
-    for (; j % LANES; ++j) {
-        g->x[j] = g->y[j] = g->ixy[j] = g->height[j] = (real)0;
-        g->ixx[j] = g->iyy[j] = (real)1;
+}
+
+/* Add up the rule's points of some lags. */
+static field sum_lags(const twin *w, int from, int to)
+{
+    double sum[6];
+    for (int c = 0; c < 6; ++c) {
+        const real *part = w->sums.part[c];
+        real total = (real)0;
+        for (int j = w->first[from]; j < w->first[to]; ++j)
+            total += part[j];
+        sum[c] = (double)total;
     }
-    g->count = j;
+    const field f = {sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]};
+    return f;
 }
 
 /* Quadratics around a point at a moment: all past heat, and that of each coming tick per watt. */
-static void look_around(twin *w, const process *p, long long moment, int sides, const double *wall,
-                        const double *point, field *fixed, field *coming)
+static void look_around(twin *w, const process *p, long long moment, const double *point, field *fixed, field *coming)
 {
-    memset(fixed, 0, sizeof *fixed);
+    const long long ahead = moment - w->now;
+    *fixed = sum_field(&w->old, point[0], point[1], &w->sums);
     if (coming)
         memset(coming, 0, N * sizeof *coming);
     for (int mirror = 0; mirror < 4; ++mirror) {
-        const double x = mirror & 1 ? 2.0 * wall[0] - point[0] : point[0];
-        const double y = mirror & 2 ? 2.0 * wall[1] - point[1] : point[1];
-        if (mirror & ~sides)
+        const double x = mirror & 1 ? 2.0 * w->wall[0] - point[0] : point[0];
+        const double y = mirror & 2 ? 2.0 * w->wall[1] - point[1] : point[1];
+        if (mirror & ~w->sides)
             continue;
-        add_mirrored(fixed, sum_field(&w->old, x, y, &w->sums), mirror, 1.0);
-        sum_field(&w->rule, x, y, &w->sums);
-        for (int j = 0; j < p->points; ++j) {
-            const long long when = moment - 1 - p->lag[j], next = when - w->now;
-            const field f = {(double)w->sums.part[0][j], (double)w->sums.part[1][j], (double)w->sums.part[2][j],
-                             (double)w->sums.part[3][j], (double)w->sums.part[4][j], (double)w->sums.part[5][j]};
-            if (coming && next >= 0)
-                add_mirrored(&coming[next], f, mirror, 1.0);
+        fill_field(&w->rule, x, y, &w->sums);
+        for (int lag = 0; lag < p->lags; ++lag) {
+            const long long when = moment - 1 - lag;
+            if (lag < ahead)
+                add_mirrored(&coming[ahead - 1 - lag], sum_lags(w, lag, lag + 1), mirror, 1.0);
             else if (when >= 0 && when >= w->now - p->recent)
-                add_mirrored(fixed, f, mirror, w->watts[when % RECENT]);
+                add_mirrored(fixed, sum_lags(w, lag, lag + 1), mirror, w->watts[when % RECENT]);
         }
     }
 }
@@ -170,19 +181,18 @@ static void look_ahead(twin *w, const process *p, const double *watts, prospect 
     for (int i = 0; i < N; ++i) {
         const long long moment = w->now + 1 + i;
         outlook *o = &f->at[i];
-        double wall[2], step[2];
+        double step[2];
         spread_history(w, (double)moment, p->lags, &w->old);
         place_rule(w, p, f, moment, &w->rule);
-        const int sides = find_sides(w, p, f->way[i + 1], &w->old, wall);
         guess_peak(w, p, f->way[i], f->way[i + 1], o->centre);
         for (int round = 0;; ++round) {
             field total;
-            look_around(w, p, moment, sides, wall, o->centre, &o->fixed, o->tick);
+            look_around(w, p, moment, o->centre, &o->fixed, o->tick);
             total = o->fixed;
             for (int j = 0; j <= i; ++j)
                 add_field(&total, &o->tick[j], watts[j]);
             step_uphill(&total, p->longest, step);
-            if (round == LOOKS || (round > 0 && step[0] * step[0] + step[1] * step[1] < CLOSE * CLOSE))
+            if (round == LOOKS || fabs(step[0]) + fabs(step[1]) < (round > 0 ? NEARBY : CLOSE))
                 break;
             o->centre[0] += step[0];
             o->centre[1] += step[1];

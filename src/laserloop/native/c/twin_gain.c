@@ -42,15 +42,6 @@ static int read_gain(twin *w, const process *p, double ratio, double noise)
     return 1;
 }
 
-static double raise(double base, int power)
-{
-    double product = 1.0;
-    for (; power > 0; power /= 2, base *= base)
-        if (power % 2)
-            product *= base;
-    return product;
-}
-
 /* The first of `count` lines that lie nearest to a place, m. */
 static int find_lines(int all, const double *line, double at, int count)
 {
@@ -70,15 +61,14 @@ static int find_lines(int all, const double *line, double at, int count)
 }
 
 /* u at a point, m, of the heat that w->old and w->rule hold. */
-static double expect_heat(twin *w, const process *p, long long moment, int sides, const double *wall, double x, double y)
+static double expect_heat(twin *w, const process *p, long long moment, double x, double y)
 {
-    double total = 0.0;
+    double total = sum_heat(&w->old, x / p->sigma, y / p->sigma, w->sums.part[0]);
     for (int mirror = 0; mirror < 4; ++mirror) {
-        const double px = mirror & 1 ? 2.0 * wall[0] - x / p->sigma : x / p->sigma;
-        const double py = mirror & 2 ? 2.0 * wall[1] - y / p->sigma : y / p->sigma;
-        if (mirror & ~sides)
+        const double px = mirror & 1 ? 2.0 * w->wall[0] - x / p->sigma : x / p->sigma;
+        const double py = mirror & 2 ? 2.0 * w->wall[1] - y / p->sigma : y / p->sigma;
+        if (mirror & ~w->sides)
             continue;
-        total += sum_heat(&w->old, px, py, w->sums.part[0]);
         sum_heat(&w->rule, px, py, w->sums.part[0]);
         for (int j = 0; j < p->points; ++j) {
             const long long when = moment - 1 - p->lag[j];
@@ -89,52 +79,63 @@ static double expect_heat(twin *w, const process *p, long long moment, int sides
     return total;
 }
 
-/* What a pixel is expected to read, K: at its centre, or on average. */
-static double expect_pixel(twin *w, const process *p, long long moment, int sides, const double *wall, double x, double y)
+/* What a pixel is expected to read, K: at its centre, or on average; `top`: u of the peak. */
+static double expect_pixel(twin *w, const process *p, long long moment, double top, double x, double y)
 {
     const int count = p->pixel <= p->subpixel * p->sigma ? 1 : 4;
     double mean = 0.0;
     for (int k = 0; k < count; ++k) {
         const double px = count == 1 ? x : x + 0.5 * p->pixel * gauss[k % 2];
         const double py = count == 1 ? y : y + 0.5 * p->pixel * gauss[k / 2];
-        const double u = expect_heat(w, p, moment, sides, wall, px, py);
-        mean += look_up(&p->temperature, w->gain * u, NULL) / count;
+        const double u = expect_heat(w, p, moment, px, py);
+        mean += look_up(&p->temperature, w->gain * (1.0 - p->slender * (1.0 - u / top)) * u, NULL) / count;
     }
     return mean;
 }
 
-/* All heat at a moment of the past, into w->old and w->rule. Returns the mirrors that are felt. */
-static int recall_heat(twin *w, const process *p, long long moment, double *wall)
+/* All heat at a moment of the past, into w->old and w->rule. */
+static void recall_heat(twin *w, const process *p, long long moment)
 {
     spread_history(w, (double)moment, p->lags, &w->old);
     place_rule(w, p, NULL, moment, &w->rule);
-    return find_sides(w, p, find_end(w, NULL, moment), &w->old, wall);
 }
 
-/* The heat `age` ticks ago, and the peak in it, in beam widths. Returns the mirrors that are felt, or -1 if that is too
-   long ago or nothing had been given yet. */
-static int recall_peak(twin *w, const process *p, int age, double *wall, double *peak)
+/* The heat `age` ticks ago, the peak in it, in beam widths, and its u. Returns 0 if that is too long ago or nothing had
+   been given yet. */
+static int recall_peak(twin *w, const process *p, int age, double *peak, double *top)
 {
     const long long moment = w->now - age;
     double step[2];
     if (age < 0 || moment < 1 || p->recent - age < p->lags)
-        return -1;
-    const int sides = recall_heat(w, p, moment, wall);
+        return 0;
+    recall_heat(w, p, moment);
     guess_peak(w, p, find_end(w, NULL, moment - 1), find_end(w, NULL, moment), peak);
     for (int round = 0; round < ROUNDS; ++round) {
         field total;
-        look_around(w, p, moment, sides, wall, peak, &total, NULL);
+        look_around(w, p, moment, peak, &total, NULL);
         step_uphill(&total, p->longest, step);
+        *top = at_step(&total, step);
         peak[0] += step[0];
         peak[1] += step[1];
+        if (fabs(step[0]) + fabs(step[1]) < CLOSE)
+            break;
     }
-    return sides;
+    return 1;
 }
 
 /* Whether the laser was on in the tick that ended so many ticks ago. */
 static int was_lit(const twin *w, int age)
 {
     return w->now - age > 0 && w->watts[(w->now - age - 1) % RECENT] > 0.0;
+}
+
+static double raise(double base, int power)
+{
+    double product = 1.0;
+    for (; power > 0; power /= 2, base *= base)
+        if (power % 2)
+            product *= base;
+    return product;
 }
 
 /* What was measured over what was expected, and its standard deviation, by pixels that count the more the hotter they
@@ -159,7 +160,7 @@ static int weigh_pixels(const twin *w, const process *p, int lit, int count, con
     return 1;
 }
 
-/* How many ticks before its end the frames of an exposure were seen; returns how many there are, but `most` at most. */
+/* How many ticks before its end the frames of an exposure were seen; returns how many of them are looked at. */
 static int list_frames(const twin *w, const process *p, int age, int *before)
 {
     const long long moment = w->now - age;
@@ -176,24 +177,26 @@ static int weigh_image(twin *w, const process *p, int age, int columns, int rows
                        const double *T, comparison *c)
 {
     const int wide = columns < p->lines ? columns : p->lines, tall = rows < p->lines ? rows : p->lines;
-    double peak[2], wall[2], expected[LINES * LINES] = {0}, seen[LINES * LINES];
+    double peak[2], top, expected[LINES * LINES] = {0}, seen[LINES * LINES];
     int before[FRAMES];
-    if (recall_peak(w, p, age, wall, peak) < 0)
+    if (!recall_peak(w, p, age, peak, &top))
         return 0;
     const int frames = list_frames(w, p, age, before);
     const int lit = was_lit(w, age) && was_lit(w, age + before[frames / 2]);
     if (frames > 1)
-        recall_peak(w, p, age + before[frames / 2], wall, peak);
-    const int left = find_lines(columns, x, peak[0] * p->sigma, wide), top = find_lines(rows, y, peak[1] * p->sigma, tall);
+        recall_peak(w, p, age + before[frames / 2], peak, &top);
+    const int left = find_lines(columns, x, peak[0] * p->sigma, wide);
+    const int first = find_lines(rows, y, peak[1] * p->sigma, tall);
     for (int j = 0; j < frames; ++j) {
         const long long moment = w->now - age - before[j];
-        const int sides = moment > 0 ? recall_heat(w, p, moment, wall) : 0;
+        if (frames > 1 && moment > 0)
+            recall_heat(w, p, moment);
         for (int k = 0; k < wide * tall; ++k)
-            expected[k] += (moment > 0 ? expect_pixel(w, p, moment, sides, wall, x[left + k % wide], y[top + k / wide])
+            expected[k] += (moment > 0 ? expect_pixel(w, p, moment, top, x[left + k % wide], y[first + k / wide])
                                        : p->ambient) / frames;
     }
     for (int k = 0; k < wide * tall; ++k) {
-        seen[k] = look_up(&p->heat, T[(size_t)(top + k / wide) * (size_t)columns + (size_t)(left + k % wide)], NULL);
+        seen[k] = look_up(&p->heat, T[(size_t)(first + k / wide) * (size_t)columns + (size_t)(left + k % wide)], NULL);
         expected[k] = look_up(&p->heat, expected[k], NULL) / w->gain;
     }
     return weigh_pixels(w, p, lit, wide * tall, expected, seen, c);

@@ -11,6 +11,7 @@
 
 enum {
     NODES = 768,      /* Gaussians of the history; beyond, the oldest two merge whatever it costs */
+    LIVE = 4 * NODES, /* of them and their images in two sides, those that are felt */
     SPARE = 16,       /* so that loops may run over whole blocks of LANES */
     RULE = 288,       /* points of the rule for the newest ticks */
     RECENT = 1088,    /* ticks kept one by one: those of the rule, the camera's delay and exposure */
@@ -32,8 +33,8 @@ typedef struct {
     double worth, faded;                               /* W/m: what a merge may cost, and what is forgotten */
     double prior, walk, error, gate, gain_low, gain_high; /* of the gain filter */
     double noise, pixel;                               /* K, m; a pixel of 0 reads points */
-    double steep, few, subpixel;                       /* of the comparison with an image */
-    double behind, longest, reach;                     /* of the search for the peak, and of the sides */
+    double steep, few, subpixel, slender;              /* of the comparison with an image */
+    double behind, longest, reach;                     /* of the search for the peak, and of what is felt, in deviations */
     int recent, lags, points, lines;                   /* ticks kept, lags of the rule and its points, rows of pixels */
     int exposure, frames;                              /* ticks of an image, and how many of them are looked at */
     int lag[RULE];
@@ -46,14 +47,22 @@ typedef struct { /* sum over Gaussians: u, its gradient and second derivatives x
 } field;
 
 typedef struct { /* Gaussians at one moment */
-    real x[NODES + SPARE], y[NODES + SPARE], ixx[NODES + SPARE], ixy[NODES + SPARE], iyy[NODES + SPARE];
-    real height[NODES + SPARE];
+    real x[LIVE + SPARE], y[LIVE + SPARE], ixx[LIVE + SPARE], ixy[LIVE + SPARE], iyy[LIVE + SPARE];
+    real height[LIVE + SPARE];
     int count;
 } gaussians;
 
 typedef struct { /* what a point adds to each sum of a field */
-    real part[6][NODES + SPARE];
+    real part[6][LIVE + SPARE];
 } parts;
+
+typedef struct { /* heat of the history, oldest first, that is felt around the beam: as there, images included */
+    real e[LIVE + SPARE], x[LIVE + SPARE], y[LIVE + SPARE];
+    real xx[LIVE + SPARE], xy[LIVE + SPARE], yy[LIVE + SPARE];
+    real left[LIVE + SPARE], fall[LIVE + SPARE]; /* share above the bottom now, and by how much it changes a tick */
+    double t[LIVE + SPARE];
+    int count;
+} felt_heat;
 
 typedef struct {
     /* history: energy as e above, mean time in ticks, centre and scatter in beam widths */
@@ -73,7 +82,11 @@ typedef struct {
     /* worked out from the process */
     double grow, strength, depth; /* per tick; e per joule; alpha tick / h2 */
     double rule_height[RULE];     /* of a point per watt */
-    double rule_inverse[RULE];
+    int first[RULE + 1];          /* point of each lag of the rule */
+    double wall[2];               /* the nearest sides, in beam widths */
+    int sides;                    /* which of them the newest heat feels: bit 0 in x, bit 1 in y */
+    int keep[4][NODES + SPARE], felt[LIVE + SPARE];
+    felt_heat live ALIGNED;
     gaussians old ALIGNED, rule ALIGNED;
     parts sums ALIGNED;
 } twin;
