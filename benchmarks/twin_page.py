@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from twin_figures import draw_disturbances, draw_unseen, draw_widest
-from twin_trials import DISTURBANCES, DISTURBED, EXACT, RASTER_TICKS, UNSEEN
+from twin_trials import DISTURBANCES, DISTURBED, EXACT, UNSEEN
 
 from laserloop.paths.families import FAMILIES
 from laserloop.report.save import save_figure
@@ -203,8 +203,7 @@ def write_special(rows: list[Row]) -> str:
     ]
     return f"""## Edges, thin plates, dwells, dark jumps, long runs
 
-`python benchmarks/twin.py special`; exact camera. The raster is `raster:1000`, whose lines are gone over again and again, for
-{RASTER_TICKS} ticks.
+`python benchmarks/twin.py special`; exact camera. A long raster is `raster:1000`, whose lines are gone over again and again.
 
 {chr(10).join(lines)}"""
 
