@@ -129,7 +129,9 @@ left out on paths whose median speed is another; the paper's model was trained o
 def write_disturbances(rows: list[Row], results: Path) -> str:
     """One at a time."""
     groups = {
-        label: {name: [r for r in pick(rows, label) if r["controller"] == name] for name in ("twin", "pi")}
+        label: share_paths(
+            {n: [r for r in pick(rows, label) if r["controller"] == n] for n in ("twin", "pi")}
+        )
         for label in DISTURBANCES
     }
     spans = {
@@ -160,6 +162,13 @@ PI loop ship for pixels wider than half the beam's σ.
 *{SETTING}; `python benchmarks/twin.py disturbances`.*
 
 {chr(10).join(lines)}"""
+
+
+def share_paths(pair: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """Of two controllers the runs on paths that both were tried on, if both were tried."""
+    paths = [{row["path"] for row in some} for some in pair.values() if some]
+    common = set.intersection(*paths) if paths else set()
+    return {name: [row for row in some if row["path"] in common] for name, some in pair.items()}
 
 
 def write_alloys(rows: list[Row]) -> str:
