@@ -5,10 +5,12 @@
     python benchmarks/twin.py --page                    # writes from what is there, runs nothing
 
 Runs are kept under --out and found again as long as the code is the same. Writes docs/results/twin/*.json, a
-file for each table, and docs/results/twin.md from these.
+file for each table, and docs/results/twin.md from these. Rows that this code has not measured stay as they were;
+delete a file to begin it anew.
 """
 
 import argparse
+import json
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -59,8 +61,9 @@ def main() -> None:
     for table in tables:
         rows = [row for trial in trials if trial.table == table and (row := tell(trial, options.out))]
         if rows:
-            found = {"code": hash_code(), "versions": find_versions(), "rows": keep_widest(rows)}
-            save(options.results / "twin" / f"{table}.json", dump(found))
+            file = options.results / "twin" / f"{table}.json"
+            found = {"versions": find_versions(), "rows": keep_widest(join(read_rows(file), rows))}
+            save(file, dump(found))
     save(options.results / "twin.md", write_page(options.results))
 
 
@@ -90,6 +93,18 @@ def keep(case: LoopCase, out: Path, until: float) -> None:
         keep_case(case, out)
 
 
+def read_rows(file: Path) -> list[Row]:
+    """Rows of a table as it stands."""
+    return json.loads(file.read_text(encoding="utf-8"))["rows"] if file.exists() else []
+
+
+def join(old: list[Row], new: list[Row]) -> list[Row]:
+    """The new rows, and the old ones that were not measured anew; each names the code that measured it."""
+    keys = ("row", "path", "controller", "window_k", "speed_mm_s", "mismatch")
+    found = {dump({key: row[key] for key in keys}): row for row in (*old, *new)}
+    return list(found.values())
+
+
 def find_reach(trial: Trial) -> str:
     """What is said before the start of a case that the laser cannot reach; nothing if it can."""
     if trial.table != "alloys":
@@ -108,6 +123,7 @@ def tell(trial: Trial, out: Path) -> Row | None:
         "window_k": list(case.process.window),
         "speed_mm_s": round(1e3 * case.process.speed, 3),
         "mismatch": dict(case.mismatch),
+        "code": hash_code(),
     }
     if told := find_reach(trial):
         return row | {"refused": told}
@@ -157,7 +173,7 @@ def keep_widest(rows: list[Row]) -> list[Row]:
     """Rows without their series, but for the widest excursion of the twin in each row of the unseen paths."""
     for kind in {row["row"] for row in rows}:
         same = [row for row in rows if row["row"] == kind and "series" in row]
-        drawn = kind in (EXACT, DISTURBED) and same[0]["controller"] == "twin"
+        drawn = same and kind in (EXACT, DISTURBED) and same[0]["controller"] == "twin"
         widest = max(same, key=reach_out) if drawn else None
         for row in same:
             if row is not widest:

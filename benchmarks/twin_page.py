@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from twin_figures import draw_disturbances, draw_unseen, draw_widest
-from twin_trials import DISTURBANCES, DISTURBED, EXACT, RASTER_TICKS, UNSEEN
+from twin_trials import DISTURBANCES, DISTURBED, EXACT, UNSEEN
 
 from laserloop.paths.families import FAMILIES
 from laserloop.report.save import save_figure
@@ -46,7 +46,7 @@ def read(file: Path) -> Any:
 
 def write_head(tables: dict[str, Any]) -> str:
     """What this is, and by what it was made."""
-    codes = sorted({found["code"] for found in tables.values()})
+    codes = sorted({row["code"] for found in tables.values() for row in found["rows"]})
     processor = sorted({found["versions"]["processor"] for found in tables.values()})
     return f"""# What the physics twin holds
 
@@ -129,7 +129,9 @@ left out on paths whose median speed is another; the paper's model was trained o
 def write_disturbances(rows: list[Row], results: Path) -> str:
     """One at a time."""
     groups = {
-        label: {name: [r for r in pick(rows, label) if r["controller"] == name] for name in ("twin", "pi")}
+        label: share_paths(
+            {n: [r for r in pick(rows, label) if r["controller"] == n] for n in ("twin", "pi")}
+        )
         for label in DISTURBANCES
     }
     spans = {
@@ -160,6 +162,13 @@ PI loop ship for pixels wider than half the beam's σ.
 *{SETTING}; `python benchmarks/twin.py disturbances`.*
 
 {chr(10).join(lines)}"""
+
+
+def share_paths(pair: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """Of two controllers the runs on paths that both were tried on, if both were tried."""
+    paths = [{row["path"] for row in some} for some in pair.values() if some]
+    common = set.intersection(*paths) if paths else set()
+    return {name: [row for row in some if row["path"] in common] for name, some in pair.items()}
 
 
 def write_alloys(rows: list[Row]) -> str:
@@ -203,8 +212,7 @@ def write_special(rows: list[Row]) -> str:
     ]
     return f"""## Edges, thin plates, dwells, dark jumps, long runs
 
-`python benchmarks/twin.py special`; exact camera. The raster is `raster:1000`, whose lines are gone over again and again, for
-{RASTER_TICKS} ticks.
+`python benchmarks/twin.py special`; exact camera. A long raster is `raster:1000`, whose lines are gone over again and again.
 
 {chr(10).join(lines)}"""
 
