@@ -118,7 +118,7 @@ def draw_zigzag(rng: Generator, length: float) -> Figures:
 
 
 def draw_arc(rng: Generator, length: float) -> Figures:
-    """Arcs of any radius, one after another; where there is no room for one, a straight line towards the centre."""
+    """Arcs of any radius, one after another; without room for one, a straight line to the centre."""
     here, heading = complex(*rng.uniform(-0.5, 0.5, 2)) * HALF_WIDTH, rng.uniform(-np.pi, np.pi)
     while True:
         radius, sweep = rng.uniform(0.12e-3, 0.5e-3), rng.uniform(np.radians(40), np.radians(300))
