@@ -14,9 +14,7 @@ class GainSettings:
 
     prior: float = 0.1  # standard deviation of g at the start; of an absorptivity that nobody measured
     walk: float = 0.003  # by which g may change in a tick; larger follows faster and is noisier
-    floor: float = (
-        0.01  # of a reading without noise: the twin's own error; less diverges if a lag is unknown
-    )
+    floor: float = 0.01  # of a reading without noise: the twin's own error; less diverges if a lag is unknown
     gate: float = 6.0  # standard deviations beyond which a single reading is a bad frame
     bounds: tuple[float, float] = (0.2, 5.0)  # of g, whatever is read
 
