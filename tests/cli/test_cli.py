@@ -398,8 +398,9 @@ def test_tables_in_a_narrow_pipe_are_whole(
 
 
 def _shape(text: str) -> list[str]:
-    """The words of a table in their order, without numbers, which may be times that move a line's end."""
-    return re.sub(r"[\d.,]+ ?[a-zµ%]*", " ", text).split()
+    """The lines of a table without numbers, which may be times, then the words of its wrapped caption."""
+    table, caption, rest = re.sub(r"[\d.,]+ ?[a-zµ%]*|[^\S\n]+", " ", text).partition("\nWindow")
+    return [*(line.strip() for line in table.splitlines()), *(caption + rest).split()]
 
 
 def test_the_program_shows_help_without_loading_the_solver() -> None:

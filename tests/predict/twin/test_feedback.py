@@ -1,0 +1,22 @@
+"""What the twin makes of images: of long exposures, and of a plate that cools with the laser off."""
+
+import pytest
+
+from laserloop.loop.case import LoopCase, run_case
+from laserloop.process import Process
+
+
+def test_an_exposure_of_several_ticks_is_expected_as_the_camera_reads_it() -> None:
+    process = Process().change(exposure_ticks=4)
+    run = run_case(LoopCase(path="diagonal", controller="twin", plant="graded", ticks=40, process=process))
+    counted = run.t_peak[run.settled]
+    assert counted.min() > 775.0
+    assert counted.max() < 785.0
+
+
+def test_a_line_after_a_dark_move_is_heated_as_exactly_as_the_first() -> None:
+    process = Process().change(power_w=[0, 60])
+    run = run_case(LoopCase(path="stroke:4", controller="twin", plant="graded", ticks=60, process=process))
+    begins = [k for k in range(1, len(run)) if run.lit[k] and not run.lit[k - 1]]
+    assert begins
+    assert run.t_peak[[0, *begins]] == pytest.approx(780.0, abs=8.0)
