@@ -141,6 +141,7 @@ def test_a_closed_loop_is_that_of_numpy(
     for k in (*range(25), *range(35, 50)):  # what is predicted of a dark tick counts for nothing
         assert here[k].predicted[0] == pytest.approx(there[k].predicted[0], abs=0.2 if watts > 1e-3 else 0.02)
     assert compiled.gain == pytest.approx(twin.gain, abs=1e-4)
+    assert compiled.surprise == pytest.approx(twin.surprise, abs=0.1)
     assert {a.status for a in here} == {a.status for a in there}
 
 
@@ -219,3 +220,35 @@ def test_a_long_horizon_forgets_no_coming_heat() -> None:
         now = Preview(time=k * 1.25e-4, tick=1.25e-4, positions=way[: k + 13], powers=plan[:k])
         told = twin.observe(None, now)
     assert told.predict(plan)[0] == pytest.approx(expected, abs=0.05)
+
+
+def test_the_first_image_surprises_by_what_nobody_knew(compilers: list[str]) -> None:
+    """The plate takes 7 % less than the process says: about 7 % of the rise, until that is learned."""
+    process = Process()
+    compiled, plate = TwinController(TwinPredictor(process), PROBLEM), Plate(process)
+    way, lit = wander((-1e-3, 0.5e-3), 20, 3)
+    lit[:] = True
+    powers, surprises = np.zeros(len(lit)), []
+    for k in range(20):
+        image = plate.see(preview(way, powers, lit, k, 30)) if k >= 10 else None
+        powers[k] = compiled.act(image, preview(way, powers, lit, k, compiled.memory)).power
+        surprises.append(compiled.surprise)
+    assert np.isnan(surprises[:10]).all()
+    assert -45.0 < surprises[10] < -20.0  # T is not proportional to the heat
+    assert abs(surprises[19]) < 2.0
+
+
+def test_margins_bind_from_the_next_tick_on(compilers: list[str]) -> None:
+    """With a target above the ceiling that margins leave, the plan stays under that ceiling."""
+    hot = replace(PROBLEM, window=(740.0, 800.0))
+    compiled = TwinController(TwinPredictor(Process()), hot)
+    way, lit = wander((-1e-3, 0.0), 60, 3)
+    lit[:] = True
+    powers = np.full(len(lit), 9.0)
+    predicted = []
+    for above, k in ((0.0, 50), (35.0, 51), (0.0, 52)):
+        compiled.set_margins(above, 0.0)
+        predicted.append(compiled.act(None, preview(way, powers, lit, k, compiled.memory)).predicted[-1])
+    assert predicted[1] < 765.1
+    assert predicted[0] > 768.0
+    assert predicted[2] > 768.0

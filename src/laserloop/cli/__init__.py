@@ -19,10 +19,11 @@ from cyclopts.help import DefaultFormatter, PanelSpec
 
 from laserloop.bad_input import BadInput
 from laserloop.cli.bench import bench_mpc, bench_plant, bench_train
+from laserloop.cli.calibrate import calibrate
 from laserloop.cli.control import control
 from laserloop.cli.demo import demo
 from laserloop.cli.ensemble import ensemble
-from laserloop.cli.evaluate import calibrate, evaluate
+from laserloop.cli.evaluate import evaluate
 from laserloop.cli.export import export
 from laserloop.cli.reproduce import report, reproduce
 from laserloop.cli.simulate import simulate

@@ -20,8 +20,10 @@ from laserloop.cli.options import (
 from laserloop.cli.output import Json, check_output, publish, writing
 
 if TYPE_CHECKING:
+    from laserloop.control.margins import Margins
     from laserloop.loop.case import LoopCase
     from laserloop.paths import ScanPath
+    from laserloop.process import Process
 
 Delta = Annotated[
     float | None,
@@ -30,7 +32,7 @@ Delta = Annotated[
         1e3,
         "K",
         "Margin in K below the window's top that plans keep; 0 switches it off.",
-        default="as calibrated for the model",
+        default="as calibrated for the process or the model",
     ),
 ]
 Tracking = Annotated[
@@ -85,6 +87,15 @@ def control(
         ),
     ] = None,
     delta_k: Delta = None,
+    margins: Annotated[
+        str | None,
+        Parameter(
+            metavar="FILE",
+            help="Margins of both bounds that calibrate wrote for this process, or adaptive: margins that "
+            "follow what the camera sees.",
+            show_default=lambda _: "those that ship with the process",
+        ),
+    ] = None,
     tracking: Tracking = None,
     mismatch: Mismatch = None,
     graph: Annotated[
@@ -132,8 +143,10 @@ def control(
         process=process,
         ticks=len(scan),
         delta_k=delta_k,
+        margins=read_margins_option(margins, delta_k, process),
+        adaptive=margins == "adaptive",
         tracking=tracking,
-        mismatch=read_mismatch(mismatch),
+        mismatch=read_factors("--mismatch", mismatch),
         graph=graph,
         force=force,
     )
@@ -142,7 +155,7 @@ def control(
     publish(record, json_file, tabulate_run(record))
 
 
-def read_mismatch(given: list[str] | None) -> tuple[tuple[str, float], ...]:
+def read_factors(option: str, given: list[str] | None) -> tuple[tuple[str, float], ...]:
     """NAME=FACTOR, one by one; the last of a name counts."""
     found: dict[str, float] = {}
     for text in given or ():
@@ -151,9 +164,18 @@ def read_mismatch(given: list[str] | None) -> tuple[tuple[str, float], ...]:
             found[name.strip()] = float(factor)
         except ValueError:
             raise BadInput(
-                f"--mismatch must read NAME=FACTOR, such as absorptivity=0.9, got {text[:40]!r}: correct it"
+                f"{option} must read NAME=NUMBER, such as absorptivity=0.9, got {text[:40]!r}: correct it"
             ) from None
     return tuple(sorted(found.items()))
+
+
+def read_margins_option(given: str | None, delta_k: float | None, process: "Process") -> "Margins | None":
+    """The margins of a file, if it is one."""
+    from laserloop.control.margins import read_margins
+
+    if given is not None and delta_k is not None:
+        raise BadInput("--margins and --delta-k exclude each other, but both were given; drop one")
+    return None if given in (None, "adaptive") else read_margins(Path(given), process)
 
 
 def close_loop(case: "LoopCase", scan: "ScanPath | None" = None) -> dict[str, Any]:

@@ -1,13 +1,11 @@
-"""The verbs that judge a surrogate: its error on fresh trajectories, and the margin that covers it."""
+"""The verb that judges a surrogate by its error on fresh trajectories."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from laserloop.bad_input import BadInput
-from laserloop.cli.options import ProcessName, take_file, take_number
-from laserloop.cli.output import Json, check_output, publish, writing
+from laserloop.cli.options import ProcessName, take_number
+from laserloop.cli.output import Json, check_output, publish
 
 if TYPE_CHECKING:
     from laserloop.predict.networks import Model
@@ -77,40 +75,3 @@ def _flatten(scores: dict[str, Any]) -> dict[str, Any]:
     lines |= {name: scores[name] for name in ("rmse_mean_k", "max_error_k")}
     lines["rmse_per_step_k"] = ", ".join(f"{step:.1f}" for step in scores["rmse_per_step_k"])
     return lines
-
-
-def calibrate(
-    model: Annotated[str, Parameter(help="A shipped model's name, or the folder of one.")],
-    /,
-    *,
-    data: Annotated[Path, take_file("Folder of the episodes that the model was trained on.", metavar="DIR")],
-    quantile: Annotated[
-        float, take_number(0.01, 0.9999, "", "Share of the errors that the margin covers.")
-    ] = 0.95,
-    keep: Annotated[
-        bool,
-        Parameter(help="Also write the margin into the model's folder, for control to use.", negative=""),
-    ] = False,
-    json_file: Json = None,
-) -> None:
-    """Find the margin δ that covers a model's under-prediction one tick ahead on held-out windows.
-
-    For example:
-
-        laserloop calibrate models/mine --data data/corner --keep
-    """
-    from laserloop.evaluation.calibration import calibrate as find_margin
-    from laserloop.predict.networks import find_model, save_model, shipped_models
-    from laserloop.report.tables import tabulate_numbers
-
-    check_output("--json", json_file)
-    if keep and model in shipped_models():
-        raise BadInput(f"--keep needs a model's folder, but {model} is shipped with its margin; leave it out")
-    found = find_model(model)
-    numbers = find_margin(found, data, quantile=quantile)
-    if keep:
-        found.provenance["calibration"] = numbers
-        with writing("the model's folder"):
-            save_model(found, Path(model))
-    shown = {name: value for name, value in numbers.items() if not isinstance(value, dict)}
-    publish({"model": model} | numbers, json_file, tabulate_numbers(shown))

@@ -12,13 +12,22 @@ from typing import Any
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
 from laserloop.control.gains import Gains, find_gains
+from laserloop.control.margins import Margins, find_margins
 from laserloop.control.problem import MpcProblem
 from laserloop.control.twin import make_twin_problem
 from laserloop.loop.cache import hash_file, solve_case
-from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, choose_camera, make_controller
+from laserloop.loop.controllers import ROOM, WITH_GAINS, WITH_MODEL, adapt, choose_camera, make_controller
 from laserloop.loop.deadline import DeadlineController, draw_charges
 from laserloop.loop.faults import Disturb, Fault
-from laserloop.loop.notes import tell_margin, tell_mismatch, tell_range, tell_reach, tell_solver
+from laserloop.loop.notes import (
+    tell_margin,
+    tell_mismatch,
+    tell_narrow,
+    tell_range,
+    tell_reach,
+    tell_solver,
+    tell_uncalibrated,
+)
 from laserloop.loop.own_file import names_own
 from laserloop.loop.run import Run, run_closed_loop
 from laserloop.loop.scores import score, series_of
@@ -46,7 +55,9 @@ class LoopCase:
     plant: str = "paper"
     process: Process = field(default_factory=Process)
     ticks: int | None = TICKS  # None: to the end of a file
-    delta_k: float | None = 0.0  # K, margin below the window's top; None: as calibrated for the model
+    delta_k: float | None = 0.0  # K, margin below the window's top; None: as calibrated for model or process
+    margins: Margins | None = None  # of both bounds, instead of what ships; with delta_k None only
+    adaptive: bool = False  # do the margins follow what the camera sees?
     tracking: float | None = None  # price of leaving the window's middle; None: the controller's own
     mismatch: tuple[tuple[str, float], ...] = ()  # what the plant has and the process does not say
     fault: Fault | None = None  # of images or of absorbed power
@@ -133,11 +144,25 @@ def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
     problem = make_problem(case.process, model, delta_k=case.delta_k, tracking=case.tracking)
     if chosen.controller == "twin":
         problem = make_twin_problem(problem, case.tracking)
+        problem, margin_notes = _keep_margins(chosen, problem)
+        notes += margin_notes
     check_factors(dict(case.mismatch))
     delta = case.delta_k
     told = (*notes, *tell_margin(model, case.process.camera, delta), *tell_mismatch(case.mismatch))
     told += tell_reach(case.process, path)
     return Prepared(chosen, path, model, problem, told)
+
+
+def _keep_margins(case: LoopCase, problem: MpcProblem) -> tuple[MpcProblem, tuple[str, ...]]:
+    """The twin's problem with the margins that were given, or ship; and what there is to say about them."""
+    if case.delta_k is not None:
+        return problem, ()
+    margins = case.margins or find_margins(case.plant, case.process)
+    if margins is None:
+        return problem, () if case.adaptive else tell_uncalibrated(case.process)
+    room = ROOM * problem.half_width
+    kept = replace(problem, margin_above=min(margins.above, room), margin_below=min(margins.below, room))
+    return kept, tell_narrow(margins, room)
 
 
 def choose(case: LoopCase) -> LoopCase:
@@ -175,6 +200,8 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         options={"graph": case.graph, "compensate": case.compensate},
         process=replace(case.process, tick=path.tick, speed=fastest or case.process.speed),
     )
+    if case.adaptive:
+        controller = adapt(controller, ready.problem)
     told = tell_solver(controller)
     if case.solve_s or case.apply > 1:
         charge = draw_charges(case.solve_s)
@@ -239,6 +266,7 @@ def record(run: Run, problem: MpcProblem, *, model: str | None) -> dict[str, Any
         **score(run, problem.window),
         "model": model,
         "delta_k": problem.margin_above,
+        "delta_below_k": problem.margin_below,
         "window_k": list(problem.window),
         "process": run.process.to_json(),
         "seed": run.process.camera.seed,

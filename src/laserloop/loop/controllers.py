@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
+from laserloop.control.adaptive import AdaptiveController, Adjustable
 from laserloop.control.constant import ConstantController
 from laserloop.control.feedforward import FeedforwardController
 from laserloop.control.gains import Gains
+from laserloop.control.margins import Margins
 from laserloop.control.mpc import MpcController
 from laserloop.control.pi import PiController
 from laserloop.control.problem import MpcProblem
@@ -31,6 +33,7 @@ WITH_MODEL = (*WITH_NETWORK, "sqp")
 WITH_GAINS = ("pi", "constant", "feedforward")
 CONTROLLERS = ("twin", *WITH_MODEL, *WITH_GAINS, "oracle")
 MOST_REHEARSALS = 6  # rounds of the oracle
+ROOM = 0.9  # of half the window, which margins may take
 ONE_QP = 1  # round, which is exact for an affine predictor
 
 
@@ -74,6 +77,17 @@ def make_controller(
     if gains is None:
         raise BadInput(f"the controller {name} needs tuned gains, but none were given: tune it first")
     return _make_tuned(name, gains, problem)
+
+
+def adapt(controller: Controller, problem: MpcProblem) -> Controller:
+    """The same controller with margins that follow what it sees, beginning with those of the problem."""
+    if not isinstance(controller, Adjustable):
+        raise BadInput(
+            f"adaptive margins need the compiled twin, but {controller.name} is not: install a C compiler, "
+            "or leave them fixed"
+        )
+    start = Margins(above=problem.margin_above, below=problem.margin_below)
+    return AdaptiveController(controller, start=start, most=ROOM * problem.half_width)
 
 
 def _make_tuned(name: str, gains: Gains, problem: MpcProblem) -> Controller:

@@ -1,6 +1,7 @@
 """What a reader of a run should know; sentences without their full stop."""
 
 from laserloop.control.action import Controller
+from laserloop.control.margins import Margins
 from laserloop.loop.run import Run
 from laserloop.paths import ScanPath
 from laserloop.plant import Plant
@@ -20,6 +21,24 @@ def tell_margin(model: Model | None, camera: CameraSettings, delta_k: float | No
     return (
         f"the margin of {model.margin:.1f} K was calibrated on exact images of every tick, so it does not "
         "cover this camera's noise, delay, rate and exposure",
+    )
+
+
+def tell_uncalibrated(process: Process) -> Notes:
+    """A note that nothing is promised for this process."""
+    return (
+        f"no margins were calibrated for the process {process.name} as it is here, so none are kept; "
+        "laserloop calibrate --process finds them",
+    )
+
+
+def tell_narrow(margins: Margins, room: float) -> Notes:
+    """A note if a window has no room for its margins."""
+    if max(margins.above, margins.below) <= room:
+        return ()
+    return (
+        f"the margins of {margins.above:.1f} K above and {margins.below:.1f} K below do not fit into the "
+        f"window, so at most {room:.1f} K are kept and the promise is not",
     )
 
 

@@ -39,6 +39,7 @@ RULE, LEVELS = 288, 1024  # sizes of twin_types.h
 QPS = 4  # most in a tick, as in twin_plan.c; two are usual
 RATIO = 100  # median time of a decision in NumPy over that in C
 DOORS = ("sizes", "start", "act")
+MARGINS, BOUNDS = slice(2, 4), slice(11, 13)  # among the numbers of the C struct `problem`
 TABLE = np.dtype([("first", "f8"), ("per", "f8"), ("value", "f8", LEVELS + 1)])
 PROCESS = np.dtype(
     [
@@ -123,7 +124,7 @@ class TwinController:
         self._kept = laid, wants
         n = self.horizon
         self._in = np.zeros(5 + 2 * (n + 1) + n + 3 * self.memory + 2)
-        self._out = np.zeros(2 * n + 9)
+        self._out = np.zeros(2 * n + 10)
         self._act = partial(
             self.library.laserloop_act, address(laid), address(wants), address(self.state), address(self._in)
         )
@@ -147,6 +148,19 @@ class TwinController:
     def gain(self) -> float:
         """g, measured over expected."""
         return float(self._out[2 * self.horizon + 2])
+
+    @property
+    def surprise(self) -> float:
+        """T_max of the newest image over what was expected of it, K; NaN if none was taken in."""
+        used, surprise = self._out[2 * self.horizon + 8 :]
+        return float(surprise) if used > 0.0 else float("nan")
+
+    def set_margins(self, above: float, below: float) -> None:
+        """Keep predictions this far inside the window, K, from the next tick on."""
+        self.problem = replace(self.problem, margin_above=above, margin_below=below)
+        wants = self._kept[1].view(np.float64)
+        wants[MARGINS] = above, below
+        wants[BOUNDS] = self.problem.floor, self.problem.ceiling
 
     @property
     def peak(self) -> FloatArray:

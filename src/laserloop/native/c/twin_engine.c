@@ -22,20 +22,24 @@ void laserloop_start(const process *p, problem *b, memory *m)
 /* Correct the gain by an image. Returns 1 if it was used, 0 if it was left out as a bad frame, -1 if there was nothing to
    compare. */
 static int compare_image(twin *w, const process *p, int age, int columns, int rows, const double *x, const double *y,
-                         const double *T)
+                         const double *T, double *surprise)
 {
     comparison c;
-    return weigh_image(w, p, age, columns, rows, x, y, T, &c) ? read_gain(w, p, c.ratio, c.noise) : -1;
+    if (!weigh_image(w, p, age, columns, rows, x, y, T, &c))
+        return -1;
+    *surprise = c.surprise;
+    return read_gain(w, p, c.ratio, c.noise);
 }
 
 /* in: how many ticks are new, age of the image in ticks (negative: none), its columns and rows, whether the last tick was
    dark; the way (N + 1, 2), m; lit (N); of each new tick its command, W, and where it ended, m.
    out: plan (N), prediction (N), status, iterations, gain, its standard deviation, peak (2) in m, Gaussians, frames left
-   out, what became of the image */
+   out, what became of the image, and by how much it was hotter than expected, K (read it only if it was used) */
 void laserloop_act(const process *p, const problem *b, memory *m, const double *in, const double *x, const double *y,
                    const double *T, double *out)
 {
     const double *way = in + 5, *lit = way + 2 * (N + 1), *news = lit + N;
+    double surprise = 0.0;
     int lights[N], count, used = -1;
     memcpy(m->f.way, way, sizeof m->f.way);
     if (m->w.now == 0)
@@ -44,7 +48,7 @@ void laserloop_act(const process *p, const problem *b, memory *m, const double *
         follow_twin(p, m, news[3 * k], news[3 * k + 1], news[3 * k + 2]);
     survey(&m->w, p, &m->f, (int)in[1]);
     if (in[1] >= 0.0)
-        used = compare_image(&m->w, p, (int)in[1], (int)in[2], (int)in[3], x, y, T);
+        used = compare_image(&m->w, p, (int)in[1], (int)in[2], (int)in[3], x, y, T, &surprise);
     for (int i = 0; i < N; ++i)
         lights[i] = lit[i] > 0.0;
     out[2 * N] = decide_twin(p, b, m, lights, in[4] > 0.0, out, &count);
@@ -57,6 +61,7 @@ void laserloop_act(const process *p, const problem *b, memory *m, const double *
     out[2 * N + 6] = m->w.count;
     out[2 * N + 7] = m->w.refused;
     out[2 * N + 8] = used;
+    out[2 * N + 9] = surprise;
 }
 
 /* u at a place, m, now: for the tests. */

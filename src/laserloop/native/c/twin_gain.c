@@ -8,6 +8,7 @@ static const double gauss[2] = {-0.57735026918962576, 0.57735026918962576}; /* p
 
 typedef struct {
     double expected;     /* K, at the hottest pixel */
+    double surprise;     /* K, by which it was hotter, judged by all that were compared */
     double ratio, noise; /* measured over expected, and its standard deviation */
 } comparison;
 
@@ -156,6 +157,7 @@ static int weigh_pixels(const twin *w, const process *p, int lit, int count, con
         size += weight * weight;
     }
     c->ratio = up / down;
+    c->surprise = look_up(&p->temperature, c->ratio * most, NULL) - c->expected;
     c->noise = p->noise / slope * sqrt(size) / down;
     return 1;
 }

@@ -91,6 +91,7 @@ class TwinPredictor:
         self.watts = np.zeros(self.memory)  # absorbed in each of them, oldest first
         self.emitted = 0.0  # W, what a laser with a lag gives now
         self._seen = -1.0  # s, time of the last image
+        self.surprise = float("nan")  # K, by which the peak of the newest image was hotter than expected
 
     @property
     def gain(self) -> float:
@@ -107,6 +108,7 @@ class TwinPredictor:
         if not self._now:
             self.ends[:] = preview.positions[0]
         self._follow(preview)
+        self.surprise = float("nan")
         if image is not None and image.time != self._seen:
             self._seen = image.time
             self._compare(image)
@@ -159,7 +161,9 @@ class TwinPredictor:
         ratio = float(np.sum(weight * seen)) / norm
         k = float(self.process.material.conductivity(self.table.temperature_of(self.gain * expected.max())))
         noise = self.process.camera.noise * k * float(np.sqrt(np.sum(weight**2))) / norm
-        self._filter.read(ratio, noise)
+        foreseen, seen_at_peak = self.table.temperature_of(np.array([self.gain, ratio]) * expected.max())
+        if self._filter.read(ratio, noise):
+            self.surprise = float(seen_at_peak - foreseen)
 
     def _recall(self, moment: int) -> tuple[Gaussians, FloatArray]:
         """All heat at a moment of the past, and the peak in it."""
