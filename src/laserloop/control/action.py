@@ -42,6 +42,7 @@ class Action:
     predicted: FloatArray = field(default_factory=lambda: np.empty(0))  # K, T_max at the end of each
     iterations: int = 0  # of the solver
     solve_s: float = 0.0  # inside the solver
+    margins: tuple[float, float] | None = None  # K, above and below, that this plan kept, if they may change
 
 
 class Controller(Protocol):

@@ -7,7 +7,7 @@ that did not, so that in the long run the share is 1 − level whatever the plan
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, inf, isfinite
 from typing import Protocol, runtime_checkable
 
@@ -112,7 +112,7 @@ class AdaptiveController:
 
     def act(self, image: Image | None, preview: Preview) -> Action:
         """Decide the power of the coming tick, then learn from the image."""
-        action = self.inner.act(image, preview)
+        action = replace(self.inner.act(image, preview), margins=self.margins)
         surprise = self.inner.surprise
         if isfinite(surprise):
             self._above.learn(surprise)

@@ -51,6 +51,7 @@ class Run:
     t_node: FloatArray  # (n,), K, of the hottest node
     t_peak: FloatArray  # (n,), K, between the nodes
     predicted: FloatArray  # (n,), K, one tick before; NaN where nothing was predicted
+    margins: FloatArray | None = None  # (n, 2), K, above and below, where they may change from tick to tick
     statuses: tuple[Status, ...]
     iterations: NDArray[np.intp]  # (n,)
     solve_s: FloatArray  # (n,), inside the solver
@@ -183,6 +184,13 @@ def _read_prediction(action: Action) -> float:
         return float("nan")
 
 
+def _list_margins(actions: list[Action]) -> FloatArray | None:
+    """Those of each tick, if they may change."""
+    if all(action.margins is None for action in actions):
+        return None
+    return np.array([action.margins or (np.nan, np.nan) for action in actions])
+
+
 def _collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[Tick], ending: str) -> Run:
     n = len(ticks)
     actions = [tick.action for tick in ticks]
@@ -204,6 +212,7 @@ def _collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[T
         t_node=np.array([tick.surface.node.temperature for tick in ticks]),
         t_peak=np.array([tick.surface.peak.temperature for tick in ticks]),
         predicted=np.array(predicted),
+        margins=_list_margins(actions),
         statuses=tuple(a.status if path.lit[k] else Status.DARK for k, a in enumerate(actions)),
         iterations=np.array([a.iterations for a in actions], dtype=np.intp),
         solve_s=np.array([a.solve_s for a in actions]),

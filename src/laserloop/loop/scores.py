@@ -13,6 +13,7 @@ from laserloop.paths.path import SETTLING_TICKS
 FloatArray = NDArray[np.float64]
 
 Scores = dict[str, float | int | None]
+MARGINS = ("margin_above_k", "margin_below_k")  # of each tick, in a series
 
 
 def settled_from(run: Run) -> int:
@@ -93,6 +94,7 @@ def _find_worst(run: Run) -> dict[str, float] | None:
 def series_of(run: Run) -> dict[str, Sequence[float | None]]:
     """The run tick by tick; what was not predicted is None. t_true_k is the plant's own T_max."""
     predicted = [_number(value) for value in run.predicted]
+    margins = {} if run.margins is None else dict(zip(MARGINS, run.margins.T, strict=True))
     return {
         "t_s": run.t.tolist(),
         "x_mm": (1e3 * run.positions[:, 0]).tolist(),
@@ -104,6 +106,7 @@ def series_of(run: Run) -> dict[str, Sequence[float | None]]:
         "t_node_k": run.t_node.tolist(),
         "t_peak_k": run.t_peak.tolist(),
         "t_predicted_k": predicted,
+        **{name: [_number(value) for value in values] for name, values in margins.items()},
         "solve_ms": (1e3 * run.solve_s).tolist(),
         "tick_ms": (1e3 * run.wall_s).tolist(),
         "iterations": run.iterations.tolist(),
