@@ -61,8 +61,8 @@ PROCESS = np.dtype(
 
 def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
     """The numbers of a twin as C has them."""
-    process, settings, rule, body = twin.process, twin.settings, twin.rule, twin.body
-    camera, laser, gain = process.camera, process.laser, settings.gain
+    process, rule, body = twin.process, twin.rule, twin.body
+    camera, laser, gain = process.camera, process.laser, twin.trust
     left = exp(-process.tick / laser.lag) if laser.lag > 0 else 0.0
     laid = np.zeros(1, PROCESS)
     values: dict[str, object] = {

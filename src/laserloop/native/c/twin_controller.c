@@ -223,7 +223,7 @@ static int is_frozen(const laserloop_input *in, double hottest, double expected)
 /* Correct the gain. Returns 0, LASERLOOP_BLIND if there was nothing to correct it by, or why it is not believed. */
 static int take_measurement(const laserloop_input *in)
 {
-    comparison c = {0.0, 0.0, 0.0};
+    comparison c = {0.0, 0.0, 0.0, 0.0};
     if (in->age < 0 || (in->age <= LASERLOOP_OLDEST && own.w.now - in->age <= door.taken))
         return LASERLOOP_BLIND;
     if (in->age > LASERLOOP_OLDEST)

@@ -1,13 +1,13 @@
 """The twin: a predictor from a process alone."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
-from laserloop.predict.twin.gain import GainFilter, GainSettings
+from laserloop.predict.twin.gain import EXACT, GainFilter, GainSettings
 from laserloop.predict.twin.heat import Body, Gaussians
 from laserloop.predict.twin.history import SHARES, History
 from laserloop.predict.twin.moments import Moments
@@ -41,7 +41,7 @@ class TwinSettings:
     horizon: int = 5  # ticks
     alpha: float | None = None  # m²/s; None: read off the material
     budget: float = 0.2  # K, that merging of old heat may cost
-    gain: GainSettings = field(default_factory=GainSettings)
+    gain: GainSettings | None = None  # how much a reading is believed; None: as the camera's noise asks
 
 
 def read_alpha(material: Material, ambient: float, middle: float) -> float:
@@ -79,7 +79,8 @@ class TwinPredictor:
         self.memory = self.rule.lags + camera.delay + camera.exposure  # ticks kept one by one
         self.worth = self.settings.budget * k / SHARES  # W/m, that a merge may cost
         self._history = History(self.body, process.tick, self.worth, self.memory)
-        self._filter = GainFilter(self.settings.gain)
+        self.trust = self.settings.gain or (GainSettings() if camera.noise > 0.0 else EXACT)
+        self._filter = GainFilter(self.trust)
         self.reset()
 
     def reset(self) -> None:
