@@ -22,6 +22,7 @@ from laserloop.cli.bench import bench_mpc, bench_plant, bench_train
 from laserloop.cli.calibrate import calibrate
 from laserloop.cli.control import control
 from laserloop.cli.demo import demo
+from laserloop.cli.doctor import doctor
 from laserloop.cli.ensemble import ensemble
 from laserloop.cli.evaluate import evaluate
 from laserloop.cli.export import export
@@ -57,7 +58,20 @@ For example:
 """,
 )
 app.command(bench)
-VERBS = (demo, simulate, control, ensemble, train, evaluate, calibrate, export, reproduce, report, view)
+VERBS = (
+    demo,
+    simulate,
+    control,
+    ensemble,
+    train,
+    evaluate,
+    calibrate,
+    export,
+    reproduce,
+    report,
+    view,
+    doctor,
+)
 for verb in VERBS:
     app.command(verb)
 for timed, name in ((bench_plant, "plant"), (bench_train, "train"), (bench_mpc, "mpc")):

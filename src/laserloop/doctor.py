@@ -1,0 +1,111 @@
+"""What works here and what does not: each check is a sentence, and says what would help."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
+
+EXTRAS = {
+    "data": ("dask, distributed and zarr", ("dask", "distributed", "zarr"), "ensembles on several processes"),
+    "train": ("PyTorch", ("torch",), "training of networks"),
+}
+TICKS = 60  # of the self-test
+HELD = 5.0  # K from the middle of the window that the twin keeps on the diagonal; it keeps ±2
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    what: str
+    found: str  # a sentence without its full stop
+    state: str = "ok"  # ok, missing (something is not possible or slower), or failed
+
+
+def examine() -> Iterator[Check]:
+    """All checks, the slow ones last."""
+    yield from look_for_extras()
+    yield look_for_compiler()
+    yield from look_at_caches()
+    yield attempt("plant", try_plant)
+    yield attempt("loop", try_loop)
+
+
+def look_for_extras() -> Iterator[Check]:
+    """Which optional parts are installed."""
+    for extra, (names, modules, use) in EXTRAS.items():
+        if all(find_spec(module) is not None for module in modules):
+            yield Check(f"extra {extra}", f"installed: {names}, for {use}")
+        else:
+            cure = f"not installed, so no {use}; pip install 'laserloop[{extra}]'"
+            yield Check(f"extra {extra}", cure, "missing")
+
+
+def look_for_compiler() -> Check:
+    """Without one everything works, more slowly."""
+    from laserloop.native.build import NoCompiler, find_compiler, load_library
+
+    try:
+        load_library({"doctor.c": "int doctor(void);\nint doctor(void) { return 1; }\n"}, "doctor.c")
+        return Check("C compiler", f"{find_compiler()} builds the fast controllers")
+    except NoCompiler as missing:
+        return Check("C compiler", f"{missing}; controllers run in NumPy, about 100 times slower", "missing")
+
+
+def look_at_caches() -> Iterator[Check]:
+    """Where compiled code is kept, so that only the first start is slow."""
+    from laserloop.native.build import find_cache
+
+    package = Path(__file__).parent
+    kernels = Path(os.environ.get("NUMBA_CACHE_DIR") or package / "plant" / "__pycache__")
+    for what, folder in (("compiled controllers", find_cache()), ("compiled kernels", kernels)):
+        files = [file for file in folder.glob("**/*") if file.is_file()] if folder.is_dir() else []
+        size = sum(file.stat().st_size for file in files) / 1e6
+        place = next(parent for parent in (folder, *folder.parents) if parent.exists())
+        if os.access(place, os.W_OK):
+            yield Check(what, f"{len(files)} files, {size:.1f} MB in {folder}")
+        else:
+            yield Check(what, f"{folder} cannot be written, so every start compiles anew", "missing")
+
+
+def attempt(what: str, test: Callable[[], str]) -> Check:
+    """A test that may fail in any way."""
+    began = perf_counter()
+    try:
+        found = test()
+    except Exception as error:  # whatever is broken here is what a doctor has to tell
+        return Check(what, f"{type(error).__name__}: {error}", "failed")
+    return Check(what, f"{found} ({perf_counter() - began:.1f} s)")
+
+
+def try_plant() -> str:
+    """Some ticks of the converged plant, and its heat balance."""
+    from laserloop.paths import find_path
+    from laserloop.plant import make_plant
+    from laserloop.process import Process
+
+    path = find_path("diagonal", ticks=TICKS)
+    plant = make_plant("graded", path, Process())
+    for k in range(TICKS):
+        surface = plant.step(10.0, path.spot(k))
+    hottest = plant.t_max(surface).temperature
+    if not 600.0 < hottest < 1000.0:
+        raise ArithmeticError(f"10 W must heat 304 steel to about 750 K, but gave {hottest:.0f} K")
+    return f"{TICKS} ticks at 10 W end at {hottest:.1f} K"
+
+
+def try_loop() -> str:
+    """The twin holds its window on them."""
+    from laserloop.loop.case import LoopCase, run_case
+
+    run = run_case(LoopCase(path="diagonal", plant="graded", controller="twin", ticks=TICKS))
+    T = run.t_max[run.settled]
+    low, high = float(T.min()), float(T.max())
+    middle = 0.5 * sum(run.process.window)
+    if not middle - HELD < low <= high < middle + HELD:
+        raise ArithmeticError(
+            f"the twin must hold {middle:g} ± {HELD:g} K, but held {low:.1f} to {high:.1f} K"
+        )
+    return f"the twin holds {low:.1f} to {high:.1f} K over {len(T)} settled ticks"
