@@ -27,7 +27,7 @@ from laserloop.process import Process
 FloatArray = NDArray[np.float64]
 
 PARTS = ("working_set", "qp", "costs", "tick")
-OWN = ("field", "history", "forecast", "gain", "plan", "act")
+OWN = ("field", "newest", "history", "forecast", "gain", "plan", "act")
 UNIT = (
     "twin.c",
     "types.h",

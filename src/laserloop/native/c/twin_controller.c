@@ -161,10 +161,36 @@ static int take_tick(const laserloop_input *in)
     return given ? 0 : LASERLOOP_BAD_POWER;
 }
 
-/* The hottest of a measurement, K, or NaN if it has a pixel that is not credible, or none, or too many. */
-static double find_hottest(const laserloop_input *in)
+/* The hottest of some pixels, K, or NaN if one of them is not credible; `print` tells frames apart. */
+static double read_pixels(int count, const double *T, double *print)
 {
-    double most = 0.0;
+    double most[LANES] = {0}, bad[LANES] = {0}, sum[LANES] = {0}, hottest = 0.0, wrong = 0.0;
+    const int whole = count / LANES * LANES;
+    for (int k = 0; k < whole; k += LANES)
+        for (int l = 0; l < LANES; ++l) {
+            const double t = T[k + l];
+            most[l] = t > most[l] ? t : most[l];
+            bad[l] = (t >= LASERLOOP_COLDEST) & (t <= LASERLOOP_HOTTEST) ? bad[l] : 1.0;
+            sum[l] += (k + l + 1) * t;
+        }
+    for (int k = whole; k < count; ++k) {
+        most[k - whole] = T[k] > most[k - whole] ? T[k] : most[k - whole];
+        bad[k - whole] = is_within(T[k], LASERLOOP_COLDEST, LASERLOOP_HOTTEST) ? bad[k - whole] : 1.0;
+        sum[k - whole] += (k + 1) * T[k];
+    }
+    *print = 0.0;
+    for (int l = 0; l < LANES; ++l) {
+        hottest = most[l] > hottest ? most[l] : hottest;
+        wrong += bad[l];
+        *print += sum[l];
+    }
+    return wrong > 0.0 ? NAN : hottest;
+}
+
+/* The hottest of a measurement, K, or NaN if it has a pixel that is not credible, or none, or too many. */
+static double find_hottest(const laserloop_input *in, double *print)
+{
+    *print = 0.0;
     if (in->columns == 0 && in->rows == 0)
         return is_within(in->peak, LASERLOOP_COLDEST, LASERLOOP_HOTTEST) ? in->peak : NAN;
     if (in->columns < 1 || in->rows < 1 || in->columns > LASERLOOP_SIDE || in->rows > LASERLOOP_SIDE || !in->x || !in->y ||
@@ -176,12 +202,7 @@ static double find_hottest(const laserloop_input *in)
     for (int k = 0; k < in->rows; ++k)
         if (!is_within(in->y[k], k ? in->y[k - 1] : -LASERLOOP_PLATE_Y, LASERLOOP_PLATE_Y))
             return NAN;
-    for (int k = 0; k < in->columns * in->rows; ++k) {
-        if (!is_within(in->T[k], LASERLOOP_COLDEST, LASERLOOP_HOTTEST))
-            return NAN;
-        most = in->T[k] > most ? in->T[k] : most;
-    }
-    return most;
+    return read_pixels(in->columns * in->rows, in->T, print);
 }
 
 /* The peak alone: as if a pixel lay just there. */
@@ -190,7 +211,7 @@ static int weigh_peak(twin *w, const process *p, int age, double T, comparison *
     double peak[2], top, expected, seen;
     if (!recall_peak(w, p, age, peak, &top))
         return 0;
-    expected = expect_pixel(w, p, w->now - age, top, peak[0] * p->sigma, peak[1] * p->sigma);
+    expected = expect_pixel(w, p, top, peak[0] * p->sigma, peak[1] * p->sigma);
     expected = look_up(&p->heat, expected, NULL) / w->gain;
     seen = look_up(&p->heat, T, NULL);
     return weigh_pixels(w, p, was_lit(w, age), 1, &expected, &seen, c);
@@ -198,11 +219,9 @@ static int weigh_peak(twin *w, const process *p, int age, double T, comparison *
 
 /* Whether a measurement is the last one again where it should have changed: a frame when the beam has moved, a peak when
    the one that is expected has. */
-static int is_frozen(const laserloop_input *in, double hottest, double expected)
+static int is_frozen(const laserloop_input *in, double hottest, double sum, double expected)
 {
-    double print[3] = {hottest, 0.0, 0.0};
-    for (int k = 0; k < in->columns * in->rows; ++k)
-        print[1] += (k + 1) * in->T[k];
+    double print[3] = {hottest, sum, 0.0};
     if (in->columns > 0)
         print[2] = in->x[0] + 3.0 * in->y[0];
     const double dx = own.w.here[0] - door.at[0], dy = own.w.here[1] - door.at[1];
@@ -228,13 +247,14 @@ static int take_measurement(const laserloop_input *in)
         return LASERLOOP_BLIND;
     if (in->age > LASERLOOP_OLDEST)
         return LASERLOOP_TOO_OLD;
-    const double hottest = find_hottest(in);
+    double print;
+    const double hottest = find_hottest(in, &print);
     if (!(hottest > 0.0))
         return LASERLOOP_IMPLAUSIBLE;
     const int warm = in->columns > 0 ? weigh_image(&own.w, &exported_process, in->age, in->columns, in->rows, in->x, in->y,
                                                    in->T, &c)
                                      : weigh_peak(&own.w, &exported_process, in->age, hottest, &c);
-    const int frozen = is_frozen(in, hottest, c.expected);
+    const int frozen = is_frozen(in, hottest, print, c.expected);
     door.taken = own.w.now - in->age;
     if (frozen)
         return LASERLOOP_FROZEN;

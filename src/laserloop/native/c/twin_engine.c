@@ -68,7 +68,6 @@ double laserloop_field(const process *p, memory *m, double x, double y)
         f.way[i][1] = y;
     }
     survey(&m->w, p, &f, 0);
-    spread_history(&m->w, (double)m->w.now, p->lags, &m->w.old);
-    place_rule(&m->w, p, NULL, m->w.now, &m->w.rule);
-    return expect_heat(&m->w, p, m->w.now, x, y);
+    recall_heat(&m->w, p, m->w.now);
+    return expect_heat(&m->w, p, x, y);
 }

@@ -81,11 +81,10 @@ INLINE real left_above_bottom(real x)
 {
     const int is_young = x < (real)0.5;
     const real young = is_young ? (x > (real)1e-3 ? x : (real)1e-3) : (real)0.5, old = is_young ? (real)0.5 : x;
-    const real q = exponential((real)-1 / young), q2 = q * q, q4 = q2 * q2;
-    const real images = (real)1 - (real)2 * (q - q4 + q4 * q4 * q);
-    const real m = exponential((real)-2.4674011002723395 * old), m2 = m * m, m4 = m2 * m2, m8 = m4 * m4;
-    const real root = old * inverse_root(old) * (real)3.5449077018110318;
-    const real modes = root * (m + m8 * m + m8 * m8 * m8 * m);
+    const real q = exponential(is_young ? (real)-1 / young : (real)-2.4674011002723395 * old);
+    const real q2 = q * q, q4 = q2 * q2, q8 = q4 * q4;
+    const real images = (real)1 - (real)2 * (q - q4 + q8 * q);
+    const real modes = old * inverse_root(old) * (real)3.5449077018110318 * (q + q8 * q + q8 * q8 * q8 * q);
     return is_young ? images : modes;
 }
 
@@ -184,57 +183,45 @@ static void spread_history(const twin *w, double moment, int lags, gaussians *re
     }
 }
 
-static double add_up(int count, const real *restrict x)
+static double add_up(const real *restrict lane)
 {
-    real lane[LANES] = {0};
     double total = 0.0;
-    for (int j = 0; j < count; j += LANES)
-        for (int l = 0; l < LANES; ++l)
-            lane[l] += x[j + l];
     for (int l = 0; l < LANES; ++l)
         total += (double)lane[l];
     return total;
 }
 
 /* u alone at a point, in beam widths. */
-static double sum_heat(const gaussians *g, double px, double py, real *restrict part)
+static double sum_heat(const gaussians *g, double px, double py)
 {
     const real qx = (real)px, qy = (real)py;
-    for (int j = 0; j < g->count; ++j) {
-        const real dx = qx - g->x[j], dy = qy - g->y[j];
-        const real form = g->ixx[j] * dx * dx + (real)2 * g->ixy[j] * dx * dy + g->iyy[j] * dy * dy;
-        part[j] = g->height[j] * exponential((real)-0.5 * form);
-    }
-    return add_up(g->count, part);
-}
-
-/* What each Gaussian adds to u and its derivatives at a point, in beam widths. */
-static void fill_field(const gaussians *g, double px, double py, parts *restrict p)
-{
-    const real qx = (real)px, qy = (real)py;
-    for (int j = 0; j < g->count; ++j) {
-        const real dx = qx - g->x[j], dy = qy - g->y[j];
-        const real sx = g->ixx[j] * dx + g->ixy[j] * dy, sy = g->ixy[j] * dx + g->iyy[j] * dy;
-        const real u = g->height[j] * exponential((real)-0.5 * (sx * dx + sy * dy));
-        p->part[0][j] = u;
-        p->part[1][j] = -u * sx;
-        p->part[2][j] = -u * sy;
-        p->part[3][j] = u * (sx * sx - g->ixx[j]);
-        p->part[4][j] = u * (sx * sy - g->ixy[j]);
-        p->part[5][j] = u * (sy * sy - g->iyy[j]);
-    }
+    real sum[LANES] = {0};
+    for (int j = 0; j < g->count; j += LANES)
+        for (int l = 0, k = j; l < LANES; ++l, ++k) {
+            const real dx = qx - g->x[k], dy = qy - g->y[k];
+            const real form = g->ixx[k] * dx * dx + (real)2 * g->ixy[k] * dx * dy + g->iyy[k] * dy * dy;
+            sum[l] += g->height[k] * exponential((real)-0.5 * form);
+        }
+    return add_up(sum);
 }
 
 /* u and its derivatives at a point, in beam widths. */
-static field sum_field(const gaussians *g, double px, double py, parts *restrict p)
+static field sum_field(const gaussians *g, double px, double py)
 {
-    field f;
-    fill_field(g, px, py, p);
-    f.u = add_up(g->count, p->part[0]);
-    f.x = add_up(g->count, p->part[1]);
-    f.y = add_up(g->count, p->part[2]);
-    f.xx = add_up(g->count, p->part[3]);
-    f.xy = add_up(g->count, p->part[4]);
-    f.yy = add_up(g->count, p->part[5]);
+    const real qx = (real)px, qy = (real)py;
+    real sum[6][LANES] = {{0}};
+    for (int j = 0; j < g->count; j += LANES)
+        for (int l = 0, k = j; l < LANES; ++l, ++k) {
+            const real dx = qx - g->x[k], dy = qy - g->y[k];
+            const real sx = g->ixx[k] * dx + g->ixy[k] * dy, sy = g->ixy[k] * dx + g->iyy[k] * dy;
+            const real u = g->height[k] * exponential((real)-0.5 * (sx * dx + sy * dy));
+            sum[0][l] += u;
+            sum[1][l] -= u * sx;
+            sum[2][l] -= u * sy;
+            sum[3][l] += u * (sx * sx - g->ixx[k]);
+            sum[4][l] += u * (sx * sy - g->ixy[k]);
+            sum[5][l] += u * (sy * sy - g->iyy[k]);
+        }
+    const field f = {add_up(sum[0]), add_up(sum[1]), add_up(sum[2]), add_up(sum[3]), add_up(sum[4]), add_up(sum[5])};
     return f;
 }

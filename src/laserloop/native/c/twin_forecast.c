@@ -101,7 +101,7 @@ static void survey(twin *w, const process *p, const prospect *f, int age)
 }
 
 /* Add heat seen from the mirror image of a point: derivatives across the mirror change sign. */
-static void add_mirrored(field *sum, field f, int mirror, double weight)
+static void add_mirrored(field *sum, field f, int mirror)
 {
     if (mirror & 1)
         f.x = -f.x;
@@ -109,59 +109,51 @@ static void add_mirrored(field *sum, field f, int mirror, double weight)
         f.y = -f.y;
     if (mirror == 1 || mirror == 2)
         f.xy = -f.xy;
-    add_field(sum, &f, weight);
+    add_field(sum, &f, 1.0);
 }
 
-/* Where the points of the rule are at a moment; ticks from before the start give nothing. */
-static void place_rule(const twin *w, const process *p, const prospect *f, long long moment, gaussians *g)
+/* The ticks that the rule looks at until the end of one of them: where each began, and what it absorbed. Those before the
+   start, and those to come, give nothing. */
+static void list_track(const twin *w, const process *p, const prospect *f, long long end, int count, track *t)
 {
-    for (int lag = 0; lag < p->lags; ++lag) {
-        const long long when = moment - 1 - lag;
+    const double per = 1.0 / p->sigma;
+    for (int k = 0; k < count; ++k) {
+        const long long when = end - k;
         const int there = when >= 0 && when >= w->now - p->recent;
-        const double *a = find_end(w, f, there ? when : moment), *b = find_end(w, f, there ? when + 1 : moment);
-        const double x = a[0] / p->sigma, y = a[1] / p->sigma, dx = b[0] / p->sigma - x, dy = b[1] / p->sigma - y;
-        for (int j = w->first[lag]; j < w->first[lag + 1]; ++j) {
-            g->x[j] = (real)(x + p->way[j] * dx);
-            g->y[j] = (real)(y + p->way[j] * dy);
-            g->height[j] = there ? (real)w->rule_height[j] : (real)0;
-        }
+        const double *place = find_end(w, f, there ? when : w->now);
+        t->x[k] = (real)(place[0] * per);
+        t->y[k] = (real)(place[1] * per);
+        t->watts[k] = there && when < w->now ? (real)w->watts[when % RECENT] : (real)0;
     }
 }
 
-/* Add up the rule's points of some lags. */
-static field sum_lags(const twin *w, int from, int to)
+/* Quadratics around a point at the end of a tick that began at place `from` of a track: all past heat, and that of each of
+   the `ahead` ticks to come, per watt. */
+static void look_around(const twin *w, const track *t, int from, int ahead, const double *point, field *fixed, field *coming)
 {
-    double sum[6];
-    for (int c = 0; c < 6; ++c) {
-        const real *part = w->sums.part[c];
-        real total = (real)0;
-        for (int j = w->first[from]; j < w->first[to]; ++j)
-            total += part[j];
-        sum[c] = (double)total;
-    }
-    const field f = {sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]};
-    return f;
-}
-
-/* Quadratics around a point at a moment: all past heat, and that of each coming tick per watt. */
-static void look_around(twin *w, const process *p, long long moment, const double *point, field *fixed, field *coming)
-{
-    const long long ahead = moment - w->now;
-    *fixed = sum_field(&w->old, point[0], point[1], &w->sums);
+    *fixed = sum_field(&w->old, point[0], point[1]);
     if (coming)
         memset(coming, 0, N * sizeof *coming);
     for (int mirror = 0; mirror < 4; ++mirror) {
         const double x = mirror & 1 ? 2.0 * w->wall[0] - point[0] : point[0];
         const double y = mirror & 2 ? 2.0 * w->wall[1] - point[1] : point[1];
+        real sum[6][WIDE];
+        double past[6];
         if (mirror & ~w->sides)
             continue;
-        fill_field(&w->rule, x, y, &w->sums);
-        for (int lag = 0; lag < p->lags; ++lag) {
-            const long long when = moment - 1 - lag;
-            if (lag < ahead)
-                add_mirrored(&coming[ahead - 1 - lag], sum_lags(w, lag, lag + 1), mirror, 1.0);
-            else if (when >= 0 && when >= w->now - p->recent)
-                add_mirrored(fixed, sum_lags(w, lag, lag + 1), mirror, w->watts[when % RECENT]);
+        sum_rule_field(&w->rule, x, y, sum);
+        for (int c = 0; c < 6; ++c) {
+            real total = (real)0;
+            for (int l = 0; l < WIDE; ++l)
+                total += sum[c][l] * t->watts[from + l];
+            past[c] = (double)total;
+        }
+        const field all = {past[0], past[1], past[2], past[3], past[4], past[5]};
+        add_mirrored(fixed, all, mirror);
+        for (int l = 0; l < ahead; ++l) {
+            const field one = {(double)sum[0][l], (double)sum[1][l], (double)sum[2][l],
+                               (double)sum[3][l], (double)sum[4][l], (double)sum[5][l]};
+            add_mirrored(&coming[ahead - 1 - l], one, mirror);
         }
     }
 }
@@ -178,16 +170,16 @@ static void guess_peak(const twin *w, const process *p, const double *from, cons
 /* What any plan near `watts`, absorbed, leads to after each coming tick. */
 static void look_ahead(twin *w, const process *p, const double *watts, prospect *f)
 {
+    list_track(w, p, f, w->now + N, N + 1 + WIDE, &w->coming);
     for (int i = 0; i < N; ++i) {
-        const long long moment = w->now + 1 + i;
         outlook *o = &f->at[i];
         double step[2];
-        spread_history(w, (double)moment, p->lags, &w->old);
-        place_rule(w, p, f, moment, &w->rule);
+        spread_history(w, (double)(w->now + 1 + i), p->lags, &w->old);
+        place_rule(&w->coming, N - i, &w->rule);
         guess_peak(w, p, f->way[i], f->way[i + 1], o->centre);
         for (int round = 0;; ++round) {
             field total;
-            look_around(w, p, moment, o->centre, &o->fixed, o->tick);
+            look_around(w, &w->coming, N - i, i + 1, o->centre, &o->fixed, o->tick);
             total = o->fixed;
             for (int j = 0; j <= i; ++j)
                 add_field(&total, &o->tick[j], watts[j]);

@@ -14,6 +14,8 @@ enum {
     LIVE = 4 * NODES, /* of them and their images in two sides, those that are felt */
     SPARE = 16,       /* so that loops may run over whole blocks of LANES */
     RULE = 288,       /* points of the rule for the newest ticks */
+    DEEP = 32,        /* most of them for one tick */
+    WIDE = ((N > 8 ? N : 8) + 7) / 8 * 8, /* ticks of the rule, in whole blocks */
     RECENT = 1088,    /* ticks kept one by one: those of the rule, the camera's delay and exposure */
     LEVELS_OF_T = 1024, /* steps of the tables of T(u) and u(T) */
     FRAMES = 8,       /* of an exposure that are looked at, at most */
@@ -52,9 +54,15 @@ typedef struct { /* Gaussians at one moment */
     int count;
 } gaussians;
 
-typedef struct { /* what a point adds to each sum of a field */
-    real part[6][LIVE + SPARE];
-} parts;
+typedef struct { /* the newest ticks: a column for each of them, its points below one another */
+    real way[DEEP * WIDE], inverse[DEEP * WIDE], height[DEEP * WIDE]; /* of the tick that had passed; of S; per watt */
+    real x[DEEP * WIDE], y[DEEP * WIDE];                              /* at one moment */
+    int size;                                                         /* points, those of no height included */
+} newest;
+
+typedef struct { /* where ticks began, in beam widths, and W absorbed in each, newest first; the last ended at [0] */
+    real x[WIDE + N + 2], y[WIDE + N + 2], watts[WIDE + N + 2];
+} track;
 
 typedef struct { /* heat of the history, oldest first, that is felt around the beam: as there, images included */
     real e[LIVE + SPARE], x[LIVE + SPARE], y[LIVE + SPARE];
@@ -81,14 +89,13 @@ typedef struct {
     double peak[2];   /* where the plan's first tick has it, in beam widths */
     /* worked out from the process */
     double grow, strength, depth; /* per tick; e per joule; alpha tick / h2 */
-    double rule_height[RULE];     /* of a point per watt */
-    int first[RULE + 1];          /* point of each lag of the rule */
     double wall[2];               /* the nearest sides, in beam widths */
     int sides;                    /* which of them the newest heat feels: bit 0 in x, bit 1 in y */
     int keep[4][NODES + SPARE], felt[LIVE + SPARE];
     felt_heat live ALIGNED;
-    gaussians old ALIGNED, rule ALIGNED;
-    parts sums ALIGNED;
+    gaussians old ALIGNED;
+    newest rule ALIGNED;
+    track past, coming; /* up to an image, and up to the end of the plan */
 } twin;
 
 #endif
