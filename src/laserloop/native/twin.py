@@ -27,7 +27,7 @@ from laserloop.process import Process
 FloatArray = NDArray[np.float64]
 
 PARTS = ("working_set", "qp", "costs", "tick")
-OWN = ("field", "newest", "history", "forecast", "gain", "plan", "act")
+OWN = ("field", "far", "newest", "history", "forecast", "gain", "plan", "act")
 UNIT = (
     "twin.c",
     "types.h",
@@ -37,6 +37,7 @@ UNIT = (
 )
 RULE, LEVELS = 288, 1024  # sizes of twin_types.h
 QPS = 4  # most in a tick, as in twin_plan.c; two are usual
+SMOOTH = 2.25  # widths of old heat over the distance around the peaks for which it is a polynomial: 0.03 % of it
 RATIO = 100  # median time of a decision in NumPy over that in C
 DOORS = ("sizes", "start", "act")
 TABLE = np.dtype([("first", "f8"), ("per", "f8"), ("value", "f8", LEVELS + 1)])
@@ -48,7 +49,7 @@ PROCESS = np.dtype(
         *((name, "f8") for name in ("worth", "faded")),
         *((name, "f8") for name in ("prior", "walk", "error", "gate", "gain_low", "gain_high")),
         *((name, "f8") for name in ("noise", "pixel", "steep", "few", "subpixel", "slender")),
-        *((name, "f8") for name in ("behind", "longest", "reach")),
+        *((name, "f8") for name in ("behind", "longest", "reach", "smooth")),
         *((name, "i4") for name in ("recent", "lags", "points", "lines", "exposure", "frames")),
         ("lag", "i4", RULE),
         *((name, "f8", RULE) for name in ("age", "share", "way")),
@@ -78,6 +79,7 @@ def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
             "behind": peak.BEHIND,
             "longest": peak.LONGEST,
             "reach": moments.REACH,
+            "smooth": SMOOTH,
         },
         **{"recent": twin.memory, "lags": rule.lags, "points": len(rule.lag)},
         **{"exposure": camera.exposure, "frames": FRAMES},

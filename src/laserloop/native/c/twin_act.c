@@ -15,6 +15,7 @@ static void start_twin(const process *p, memory *m)
     twin *w = &m->w;
     memset(m, 0, sizeof *m);
     forget(&m->s);
+    empty_history(w);
     w->gain = 1.0;
     w->variance = p->prior * p->prior;
     w->offset[0] = -p->behind;

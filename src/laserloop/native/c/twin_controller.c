@@ -66,7 +66,7 @@ static void cool(double ticks, double x, double y)
 {
     const double singly = exported_process.recent;
     if (ticks * own.w.grow > LONG_GONE) {
-        own.w.count = own.w.cursor = 0;
+        empty_history(&own.w);
         ticks = singly;
     }
     if (ticks > singly) {

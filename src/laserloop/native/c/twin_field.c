@@ -2,8 +2,6 @@
 
 #include "twin_types.h"
 
-#define COARSE 0.01 /* of the bottom's time: a horizon in which what is left does not fall in a straight line */
-
 #if LASERLOOP_DOUBLE
 typedef unsigned long long bits;
 #define MAGIC 6755399441055744.0 /* 1.5 * 2^52: adding it rounds to a whole number in the low bits */
@@ -88,107 +86,80 @@ INLINE real left_above_bottom(real x)
     return is_young ? images : modes;
 }
 
-/* Which of the history's Gaussians, or of their images, are felt within a distance of a place; returns how many. */
-static int find_felt(const twin *w, const process *p, double px, double py, double distance, double moment,
-                     int *restrict keep)
+/* Whether a block of the history is felt within a distance of a place. */
+static int is_felt(const twin *w, const process *p, int j, const double *place, double distance, double moment)
 {
-    const real qx = (real)px, qy = (real)py, near = (real)distance, far = (real)p->reach, grow = (real)w->grow;
+    const real qx = (real)place[0], qy = (real)place[1], near = (real)distance, far = (real)p->reach, grow = (real)w->grow;
     int total = 0;
-    for (int j = 0; j < w->count; ++j) {
-        const real dx = qx - w->x[j], dy = qy - w->y[j];
-        const real wide = w->xx[j] + w->yy[j] + (real)1 + grow * (real)(moment - w->t[j]);
+    for (int l = 0, k = j; l < LANES; ++l, ++k) {
+        const real dx = qx - w->x[k], dy = qy - w->y[k];
+        const real age = (real)(moment - w->t[k]), wide = w->xx[k] + w->yy[k] + (real)1 + grow * age;
         const real reach = near + far * wide * inverse_root(wide);
-        keep[j] = dx * dx + dy * dy < reach * reach;
-        total += keep[j];
+        total += (age > (real)0) & (dx * dx + dy * dy < reach * reach);
     }
-    return total;
+    return total > 0;
 }
 
-/* What is left above the bottom of live heat, now and per tick; over a short horizon it falls in a straight line. */
-static void feel_bottom(twin *w)
+/* Where a place is seen in sides of the plate: bit 0 in x, bit 1 in y. */
+INLINE void reflect(const twin *w, int mirror, const double *place, double *image)
 {
-    const real depth = (real)w->depth, per = (real)(1.0 / N);
-    felt_heat *l = &w->live;
-    int thick;
-    for (thick = 0; thick < l->count && ((double)w->now - l->t[thick] + N) * w->depth > 0.04; ++thick)
-        ; /* older ones feel it */
-    for (int j = 0; j < thick; ++j) {
-        const real age = (real)((double)w->now - l->t[j]);
-        l->left[j] = left_above_bottom(depth * age);
-        l->fall[j] = (left_above_bottom(depth * (age + (real)N)) - l->left[j]) * per;
-    }
-    for (int j = thick; j < l->count; ++j) {
-        l->left[j] = (real)1;
-        l->fall[j] = (real)0;
-    }
+    image[0] = mirror & 1 ? 2.0 * w->wall[0] - place[0] : place[0];
+    image[1] = mirror & 2 ? 2.0 * w->wall[1] - place[1] : place[1];
 }
 
-/* What of the history is felt within `radius` of a place until `moment`, with images in the sides; all in beam widths. */
+/* Which blocks of the younger history, and of its images in the sides, are felt within `radius` of a place until `moment`;
+   all in beam widths. */
 static void gather(twin *w, const process *p, const double *centre, double radius, double moment)
 {
-    felt_heat *l = &w->live;
-    int used[4], mirrors = 0, k = 0;
-    for (int mirror = 0; mirror < 4; ++mirror)
-        if (find_felt(w, p, mirror & 1 ? 2.0 * w->wall[0] - centre[0] : centre[0],
-                      mirror & 2 ? 2.0 * w->wall[1] - centre[1] : centre[1], radius, moment, w->keep[mirror]))
-            used[mirrors++] = mirror;
-    for (int j = 0; j < w->count; ++j)
-        for (int i = 0; i < mirrors; ++i) {
-            w->felt[k] = 4 * j + used[i];
-            k += w->keep[used[i]][j];
-        }
-    for (int i = 0; i < k; ++i) {
-        const int j = w->felt[i] / 4, mirror = w->felt[i] % 4;
-        l->e[i] = w->e[j];
-        l->t[i] = w->t[j];
-        l->x[i] = mirror & 1 ? (real)(2.0 * w->wall[0]) - w->x[j] : w->x[j];
-        l->y[i] = mirror & 2 ? (real)(2.0 * w->wall[1]) - w->y[j] : w->y[j];
-        l->xx[i] = w->xx[j];
-        l->xy[i] = mirror == 1 || mirror == 2 ? -w->xy[j] : w->xy[j];
-        l->yy[i] = w->yy[j];
+    w->blocks = 0;
+    for (int mirror = 0; mirror < 4; ++mirror) {
+        double place[2];
+        reflect(w, mirror, centre, place);
+        for (int j = w->far.count; j < w->count; j += LANES)
+            if (is_felt(w, p, j, place, radius, moment)) {
+                w->block[w->blocks] = j;
+                w->mirror[w->blocks++] = mirror;
+            }
     }
-    l->count = k;
-    feel_bottom(w);
 }
 
-/* Gaussians at `moment` of ticks that had ended `lags` ticks before it; `out->count` is whole blocks. */
+/* A block of Gaussians at `moment`, as they are or as an image. Ticks that had not ended `lags` ticks before give nothing. */
+static void spread_block(const twin *w, int j, int mirror, double moment, int lags, gaussians *restrict out, int to)
+{
+    const real grow = (real)w->grow, sign = (real)(mirror == 1 || mirror == 2 ? -1 : 1), most = (real)lags;
+    const real left = (real)(mirror & 1 ? -1 : 1), wall = (real)(mirror & 1 ? 2.0 * w->wall[0] : 0.0);
+    const real down = (real)(mirror & 2 ? -1 : 1), floor = (real)(mirror & 2 ? 2.0 * w->wall[1] : 0.0);
+    for (int l = 0; l < LANES; ++l) {
+        const real age = (real)(moment - w->t[j + l]), tau = grow * (age > most ? age : (real)1);
+        const real xx = w->xx[j + l] + tau + (real)1, yy = w->yy[j + l] + tau + (real)1, xy = sign * w->xy[j + l];
+        const real det = xx * yy - xy * xy, one = (real)1 / det, height = w->e[j + l] * inverse_root(tau * det);
+        out->ixx[to + l] = yy * one;
+        out->ixy[to + l] = -xy * one;
+        out->iyy[to + l] = xx * one;
+        out->x[to + l] = wall + left * w->x[j + l];
+        out->y[to + l] = floor + down * w->y[j + l];
+        out->height[to + l] = age > most ? height : (real)0;
+    }
+    if ((moment - w->t[j]) * w->depth > 0.04) /* heat that old has come to the bottom */
+        for (int l = 0; l < LANES; ++l)
+            out->height[to + l] *= left_above_bottom((real)w->depth * (real)(moment - w->t[j + l]));
+}
+
+/* Younger heat at `moment`, of ticks that had ended `lags` ticks before. */
 static void spread_history(const twin *w, double moment, int lags, gaussians *restrict out)
 {
-    const real grow = (real)w->grow, depth = (real)w->depth, ahead = (real)(moment - (double)w->now);
-    const felt_heat *l = &w->live;
-    int count = l->count;
-    while (count > 0 && l->t[count - 1] > moment - lags)
-        --count;
-    for (int j = 0; j < count; ++j) {
-        const real tau = grow * (real)(moment - l->t[j]);
-        const real xx = l->xx[j] + tau + (real)1, yy = l->yy[j] + tau + (real)1, xy = l->xy[j];
-        const real det = xx * yy - xy * xy, one = (real)1 / det;
-        out->ixx[j] = yy * one;
-        out->ixy[j] = -xy * one;
-        out->iyy[j] = xx * one;
-        out->x[j] = l->x[j];
-        out->y[j] = l->y[j];
-        out->height[j] = l->e[j] * inverse_root(tau * det);
-    }
-    if (w->depth * N > COARSE)
-        for (int j = 0; j < count; ++j)
-            out->height[j] *= left_above_bottom(depth * (real)(moment - l->t[j]));
-    else
-        for (int j = 0; j < count; ++j)
-            out->height[j] *= l->left[j] + ahead * l->fall[j];
-    out->count = (count + LANES - 1) / LANES * LANES;
-    for (int j = count; j < out->count; ++j) {
-        out->x[j] = out->y[j] = out->ixy[j] = out->height[j] = (real)0;
-        out->ixx[j] = out->iyy[j] = (real)1;
-    }
+    for (int k = 0; k < w->blocks; ++k)
+        spread_block(w, w->block[k], w->mirror[k], moment, lags, out, k * LANES);
+    out->count = w->blocks * LANES;
 }
 
-static double add_up(const real *restrict lane)
+INLINE double add_up(int count, const real *x)
 {
-    double total = 0.0;
-    for (int l = 0; l < LANES; ++l)
-        total += (double)lane[l];
-    return total;
+    real four[4] = {x[0], x[1], x[2], x[3]};
+    for (int k = 4; k < count; k += 4)
+        for (int l = 0; l < 4; ++l)
+            four[l] += x[k + l];
+    return (double)((four[0] + four[2]) + (four[1] + four[3]));
 }
 
 /* u alone at a point, in beam widths. */
@@ -202,7 +173,7 @@ static double sum_heat(const gaussians *g, double px, double py)
             const real form = g->ixx[k] * dx * dx + (real)2 * g->ixy[k] * dx * dy + g->iyy[k] * dy * dy;
             sum[l] += g->height[k] * exponential((real)-0.5 * form);
         }
-    return add_up(sum);
+    return add_up(LANES, sum);
 }
 
 /* u and its derivatives at a point, in beam widths. */
@@ -222,6 +193,7 @@ static field sum_field(const gaussians *g, double px, double py)
             sum[4][l] += u * (sx * sy - g->ixy[k]);
             sum[5][l] += u * (sy * sy - g->iyy[k]);
         }
-    const field f = {add_up(sum[0]), add_up(sum[1]), add_up(sum[2]), add_up(sum[3]), add_up(sum[4]), add_up(sum[5])};
+    const field f = {add_up(LANES, sum[0]), add_up(LANES, sum[1]), add_up(LANES, sum[2]),
+                     add_up(LANES, sum[3]), add_up(LANES, sum[4]), add_up(LANES, sum[5])};
     return f;
 }

@@ -5,6 +5,12 @@
 #define LOOKS 4     /* most steps towards a peak; one is usual */
 #define CLOSE 0.02  /* beam widths: a quadratic holds so far, */
 #define NEARBY 0.1  /* and nearly so far after a step */
+#define AROUND 0.5  /* beam widths around the peaks that are expected, where old heat is told exactly */
+#define NOWHERE {{HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL}}
+
+typedef struct {
+    double low[2], high[2];
+} box;
 
 typedef struct {
     double centre[2];  /* of the quadratics, in beam widths */
@@ -74,29 +80,69 @@ static const double *find_end(const twin *w, const prospect *f, long long when)
     return when == w->now ? w->here : w->place[when % RECENT];
 }
 
+/* A point a little behind the beam, m, or where the peak was last, in beam widths. */
+static void guess_peak(const twin *w, const process *p, const double *from, const double *to, double *point)
+{
+    const double dx = to[0] - from[0], dy = to[1] - from[1], length = sqrt(dx * dx + dy * dy);
+    const double ex = length > 0.0 ? dx / length : 1.0, ey = length > 0.0 ? dy / length : 0.0;
+    point[0] = to[0] / p->sigma + w->offset[0] * ex - w->offset[1] * ey;
+    point[1] = to[1] / p->sigma + w->offset[0] * ey + w->offset[1] * ex;
+}
+
+static void widen(box *b, const double *point)
+{
+    for (int axis = 0; axis < 2; ++axis) {
+        b->low[axis] = point[axis] < b->low[axis] ? point[axis] : b->low[axis];
+        b->high[axis] = point[axis] > b->high[axis] ? point[axis] : b->high[axis];
+    }
+}
+
+/* Expand old heat about the peaks that are looked for: in the frames of an image that was taken then, and in the plan. */
+static void survey_far(twin *w, const process *p, const prospect *f, long long then)
+{
+    const long long oldest = then - p->exposure + 1, least = w->now - p->recent + 1 > 1 ? w->now - p->recent + 1 : 1;
+    const long long frames[2] = {then, oldest > least ? oldest : least};
+    box peaks = NOWHERE;
+    double centre[2], point[2], size[2];
+    for (int k = 0; k < 2 && then > 0; ++k) {
+        guess_peak(w, p, find_end(w, NULL, frames[k] - 1), find_end(w, NULL, frames[k]), point);
+        widen(&peaks, point);
+    }
+    for (int i = 0; i < N; ++i) {
+        guess_peak(w, p, f->way[i], f->way[i + 1], point);
+        widen(&peaks, point);
+    }
+    for (int axis = 0; axis < 2; ++axis) {
+        centre[axis] = 0.5 * (peaks.low[axis] + peaks.high[axis]);
+        size[axis] = 0.5 * (peaks.high[axis] - peaks.low[axis]);
+    }
+    const double around = AROUND + 1.5 * p->pixel / p->sigma, ticks = (double)(w->now + N - frames[1]);
+    expand_far(w, p, centre, sqrt(size[0] * size[0] + size[1] * size[1]) + around, (double)(w->now + N) - 0.5 * ticks,
+               0.5 * ticks);
+}
+
 /* Gather the heat around the beam: where it was `age` ticks ago, is, and will be. */
 static void survey(twin *w, const process *p, const prospect *f, int age)
 {
-    const double *from = find_end(w, NULL, age > 0 && age <= p->recent && age < w->now ? w->now - age : w->now);
-    double low[2], high[2], centre[2], radius = 4.0 + 3.0 * p->pixel / p->sigma;
+    const long long then = age > 0 && age <= p->recent && age < w->now ? w->now - age : w->now;
+    box beam = NOWHERE;
+    double centre[2], radius = 4.0 + 3.0 * p->pixel / p->sigma;
+    widen(&beam, find_end(w, NULL, then));
+    widen(&beam, w->here);
+    for (int i = 0; i <= N; ++i)
+        widen(&beam, f->way[i]);
     w->sides = 0;
     for (int axis = 0; axis < 2; ++axis) {
-        low[axis] = from[axis] < w->here[axis] ? from[axis] : w->here[axis];
-        high[axis] = from[axis] < w->here[axis] ? w->here[axis] : from[axis];
-        for (int i = 0; i <= N; ++i) {
-            low[axis] = f->way[i][axis] < low[axis] ? f->way[i][axis] : low[axis];
-            high[axis] = f->way[i][axis] > high[axis] ? f->way[i][axis] : high[axis];
-        }
-        const double beam = f->way[N][axis], side = (beam < 0.0 ? -0.5 : 0.5) * p->plate[axis];
-        const double gap = low[axis] < side && side < high[axis] ? 0.0
-                           : fabs(side - low[axis]) < fabs(side - high[axis]) ? fabs(side - low[axis])
-                                                                              : fabs(side - high[axis]);
+        const double low = beam.low[axis], high = beam.high[axis], side = (f->way[N][axis] < 0.0 ? -0.5 : 0.5) * p->plate[axis];
+        const double nearer = fabs(side - low) < fabs(side - high) ? fabs(side - low) : fabs(side - high);
+        const double gap = low < side && side < high ? 0.0 : nearer;
         w->wall[axis] = side / p->sigma;
         if (2.0 * gap / p->sigma < (p->reach + 1.0) * sqrt(1.0 + w->grow * p->lags)) /* young heat is strong */
             w->sides |= 1 << axis;
-        centre[axis] = 0.5 * (low[axis] + high[axis]) / p->sigma;
-        radius += 0.5 * (high[axis] - low[axis]) / p->sigma;
+        centre[axis] = 0.5 * (low + high) / p->sigma;
+        radius += 0.5 * (high - low) / p->sigma;
     }
+    survey_far(w, p, f, then);
     gather(w, p, centre, radius, (double)(w->now + N));
 }
 
@@ -132,21 +178,20 @@ static void list_track(const twin *w, const process *p, const prospect *f, long 
 static void look_around(const twin *w, const track *t, int from, int ahead, const double *point, field *fixed, field *coming)
 {
     *fixed = sum_field(&w->old, point[0], point[1]);
+    add_far_field(&w->far, point, fixed);
     if (coming)
         memset(coming, 0, N * sizeof *coming);
     for (int mirror = 0; mirror < 4; ++mirror) {
-        const double x = mirror & 1 ? 2.0 * w->wall[0] - point[0] : point[0];
-        const double y = mirror & 2 ? 2.0 * w->wall[1] - point[1] : point[1];
-        real sum[6][WIDE];
-        double past[6];
+        real sum[6][WIDE], watts[WIDE];
+        double image[2], past[6];
         if (mirror & ~w->sides)
             continue;
-        sum_rule_field(&w->rule, x, y, sum);
+        reflect(w, mirror, point, image);
+        sum_rule_field(&w->rule, image[0], image[1], sum);
         for (int c = 0; c < 6; ++c) {
-            real total = (real)0;
             for (int l = 0; l < WIDE; ++l)
-                total += sum[c][l] * t->watts[from + l];
-            past[c] = (double)total;
+                watts[l] = sum[c][l] * t->watts[from + l];
+            past[c] = add_up(WIDE, watts);
         }
         const field all = {past[0], past[1], past[2], past[3], past[4], past[5]};
         add_mirrored(fixed, all, mirror);
@@ -158,15 +203,6 @@ static void look_around(const twin *w, const track *t, int from, int ahead, cons
     }
 }
 
-/* A point a little behind the beam, m, or where the peak was last, in beam widths. */
-static void guess_peak(const twin *w, const process *p, const double *from, const double *to, double *point)
-{
-    const double dx = to[0] - from[0], dy = to[1] - from[1], length = sqrt(dx * dx + dy * dy);
-    const double ex = length > 0.0 ? dx / length : 1.0, ey = length > 0.0 ? dy / length : 0.0;
-    point[0] = to[0] / p->sigma + w->offset[0] * ex - w->offset[1] * ey;
-    point[1] = to[1] / p->sigma + w->offset[0] * ey + w->offset[1] * ex;
-}
-
 /* What any plan near `watts`, absorbed, leads to after each coming tick. */
 static void look_ahead(twin *w, const process *p, const double *watts, prospect *f)
 {
@@ -174,6 +210,7 @@ static void look_ahead(twin *w, const process *p, const double *watts, prospect 
     for (int i = 0; i < N; ++i) {
         outlook *o = &f->at[i];
         double step[2];
+        move_far(&w->far, (double)(w->now + 1 + i));
         spread_history(w, (double)(w->now + 1 + i), p->lags, &w->old);
         place_rule(&w->coming, N - i, &w->rule);
         guess_peak(w, p, f->way[i], f->way[i + 1], o->centre);

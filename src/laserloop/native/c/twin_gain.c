@@ -60,20 +60,21 @@ static int find_lines(int all, const double *line, double at, int count)
     return low + count > all ? all - count : low;
 }
 
-/* u at a point, m, of the heat that w->old, w->rule and w->past hold. */
+/* u at a point, m, of the heat that w->far, w->old, w->rule and w->past hold. */
 static double expect_heat(const twin *w, const process *p, double x, double y)
 {
-    double total = sum_heat(&w->old, x / p->sigma, y / p->sigma);
+    const double point[2] = {x / p->sigma, y / p->sigma};
+    double total = sum_heat(&w->old, point[0], point[1]) + find_far_heat(&w->far, point[0], point[1]);
     for (int mirror = 0; mirror < 4; ++mirror) {
-        const double px = mirror & 1 ? 2.0 * w->wall[0] - x / p->sigma : x / p->sigma;
-        const double py = mirror & 2 ? 2.0 * w->wall[1] - y / p->sigma : y / p->sigma;
-        real sum[WIDE], all = (real)0;
+        real sum[WIDE];
+        double image[2];
         if (mirror & ~w->sides)
             continue;
-        sum_rule_heat(&w->rule, px, py, sum);
+        reflect(w, mirror, point, image);
+        sum_rule_heat(&w->rule, image[0], image[1], sum);
         for (int l = 0; l < WIDE; ++l)
-            all += sum[l] * w->past.watts[1 + l];
-        total += (double)all;
+            sum[l] *= w->past.watts[1 + l];
+        total += add_up(WIDE, sum);
     }
     return total;
 }
@@ -92,9 +93,10 @@ static double expect_pixel(const twin *w, const process *p, double top, double x
     return mean;
 }
 
-/* All heat at a moment of the past, into w->old, w->rule and w->past. */
+/* All heat at a moment of the past, into w->far, w->old, w->rule and w->past. */
 static void recall_heat(twin *w, const process *p, long long moment)
 {
+    move_far(&w->far, (double)moment);
     spread_history(w, (double)moment, p->lags, &w->old);
     list_track(w, p, NULL, moment, 1 + WIDE, &w->past);
     place_rule(&w->past, 1, &w->rule);

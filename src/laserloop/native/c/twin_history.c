@@ -55,7 +55,15 @@ static void remove_node(twin *w, int i)
     memmove(w->xx + i, w->xx + i + 1, rest * sizeof *w->xx);
     memmove(w->xy + i, w->xy + i + 1, rest * sizeof *w->xy);
     memmove(w->yy + i, w->yy + i + 1, rest * sizeof *w->yy);
-    --w->count;
+    w->t[--w->count] = HUGE_VAL; /* a time that never comes */
+}
+
+/* A plate at rest. */
+static void empty_history(twin *w)
+{
+    w->count = w->cursor = 0;
+    for (int i = 0; i < NODES + SPARE; ++i)
+        w->t[i] = HUGE_VAL;
 }
 
 static void merge_at(twin *w, int i)

@@ -20,7 +20,8 @@ enum {
     LEVELS_OF_T = 1024, /* steps of the tables of T(u) and u(T) */
     FRAMES = 8,       /* of an exposure that are looked at, at most */
     LINES = 9,        /* most rows or columns of pixels compared with an image */
-    PAIRS = 8         /* of neighbours judged each tick */
+    PAIRS = 8,        /* of neighbours judged each tick */
+    ORDER = 5         /* of the polynomial of far heat */
 };
 
 typedef struct {
@@ -37,6 +38,7 @@ typedef struct {
     double noise, pixel;                               /* K, m; a pixel of 0 reads points */
     double steep, few, subpixel, slender;              /* of the comparison with an image */
     double behind, longest, reach;                     /* of the search for the peak, and of what is felt, in deviations */
+    double smooth;                                     /* widths of heat that is far, over the distance it is told for */
     int recent, lags, points, lines;                   /* ticks kept, lags of the rule and its points, rows of pixels */
     int exposure, frames;                              /* ticks of an image, and how many of them are looked at */
     int lag[RULE];
@@ -64,13 +66,11 @@ typedef struct { /* where ticks began, in beam widths, and W absorbed in each, n
     real x[WIDE + N + 2], y[WIDE + N + 2], watts[WIDE + N + 2];
 } track;
 
-typedef struct { /* heat of the history, oldest first, that is felt around the beam: as there, images included */
-    real e[LIVE + SPARE], x[LIVE + SPARE], y[LIVE + SPARE];
-    real xx[LIVE + SPARE], xy[LIVE + SPARE], yy[LIVE + SPARE];
-    real left[LIVE + SPARE], fall[LIVE + SPARE]; /* share above the bottom now, and by how much it changes a tick */
-    double t[LIVE + SPARE];
-    int count;
-} felt_heat;
+typedef struct { /* the oldest of the history: u = sum c[k][m][n] ticks^k a^m b^n, a step (a, b) from a centre */
+    double centre[2], moment;
+    double c[3][ORDER + 1][ORDER + 1], now[ORDER + 1][ORDER + 1]; /* at all moments, and at one */
+    int count;                                                    /* Gaussians that it stands for */
+} far_heat;
 
 typedef struct {
     /* history: energy as e above, mean time in ticks, centre and scatter in beam widths */
@@ -91,8 +91,8 @@ typedef struct {
     double grow, strength, depth; /* per tick; e per joule; alpha tick / h2 */
     double wall[2];               /* the nearest sides, in beam widths */
     int sides;                    /* which of them the newest heat feels: bit 0 in x, bit 1 in y */
-    int keep[4][NODES + SPARE], felt[LIVE + SPARE];
-    felt_heat live ALIGNED;
+    far_heat far;
+    int blocks, block[LIVE / LANES + 4], mirror[LIVE / LANES + 4]; /* of younger heat that is felt: where each begins, as which image */
     gaussians old ALIGNED;
     newest rule ALIGNED;
     track past, coming; /* up to an image, and up to the end of the plan */
