@@ -11,7 +11,9 @@
 #define COARSE 0.01 /* of the bottom's time: a horizon in which what is left above it does not fall in a straight line */
 #define STILL 25.0 /* ages, over the ticks from its middle to the ends of a plan, from which on heat changes slowly in it */
 
-typedef real sums[3][ORDER + 1][ORDER + 1][LANES];
+enum { TERMS = (ORDER + 1) * (ORDER + 2) / 2, FEWER = (ORDER - 1) * ORDER / 2 }; /* up to ORDER, and to two less */
+
+typedef real sums[TERMS + 2 * FEWER][LANES];
 
 /* out = -(s one + i two + c both) / of */
 INLINE void recur(int of, const real *restrict s, const real *restrict one, const real *restrict i, const real *restrict two,
@@ -22,18 +24,20 @@ INLINE void recur(int of, const real *restrict s, const real *restrict one, cons
         out[l] = per * (s[l] * one[l] + i[l] * two[l] + c[l] * both[l]);
 }
 
-/* Add the coefficients of a block of Gaussians: of u, and of the first and second change of their factors. */
-static void add_far_block(const twin *w, int j, double moment, const double *centre, sums *sum)
+/* Add the coefficients of a block of Gaussians, or of an image: of u, and of the first and second change of its factors. */
+static void add_far_block(const twin *w, int j, int mirror, const double *centre, double moment, real (*restrict sum)[LANES])
 {
     static const real zero[LANES] = {0};
-    const real cx = (real)centre[0], cy = (real)centre[1], grow = (real)w->grow, depth = (real)w->depth;
+    const real grow = (real)w->grow, depth = (real)w->depth, sign = (real)(mirror == 1 || mirror == 2 ? -1 : 1);
+    const real left = (real)(mirror & 1 ? -1 : 1), cx = (real)(centre[0] - (mirror & 1 ? 2.0 * w->wall[0] : 0.0));
+    const real down = (real)(mirror & 2 ? -1 : 1), cy = (real)(centre[1] - (mirror & 2 ? 2.0 * w->wall[1] : 0.0));
     real k[ORDER + 1][ORDER + 1][LANES], sx[LANES], sy[LANES], ixx[LANES], ixy[LANES], iyy[LANES], change[2][LANES];
     for (int l = 0, g = j; l < LANES; ++l, ++g) {
         const real age = (real)(moment - w->t[g]), tau = grow * age, half = (real)0.5 / age;
-        const real left = left_above_bottom(depth * age), later = left_above_bottom(depth * (age + (real)N));
-        const real falls = (later / left - (real)1) * (real)(1.0 / N);
-        const real xx = w->xx[g] + tau + (real)1, yy = w->yy[g] + tau + (real)1, xy = w->xy[g];
-        const real det = xx * yy - xy * xy, one = (real)1 / det, dx = cx - w->x[g], dy = cy - w->y[g];
+        const real above = left_above_bottom(depth * age), later = left_above_bottom(depth * (age + (real)N));
+        const real falls = (later / above - (real)1) * (real)(1.0 / N);
+        const real xx = w->xx[g] + tau + (real)1, yy = w->yy[g] + tau + (real)1, xy = sign * w->xy[g];
+        const real det = xx * yy - xy * xy, one = (real)1 / det, dx = cx - left * w->x[g], dy = cy - down * w->y[g];
         ixx[l] = yy * one;
         ixy[l] = -xy * one;
         iyy[l] = xx * one;
@@ -41,22 +45,23 @@ static void add_far_block(const twin *w, int j, double moment, const double *cen
         sy[l] = (xx * dy - xy * dx) * one;
         change[0][l] = falls - half;
         change[1][l] = half * ((real)1.5 * half - falls);
-        k[0][0][l] = left * w->e[g] * inverse_root(tau * det) * exponential((real)-0.5 * (sx[l] * dx + sy[l] * dy));
+        k[0][0][l] = above * w->e[g] * inverse_root(tau * det) * exponential((real)-0.5 * (sx[l] * dx + sy[l] * dy));
     }
     for (int n = 1; n <= ORDER; ++n)
         recur(n, sy, k[0][n - 1], iyy, n > 1 ? k[0][n - 2] : zero, ixy, zero, k[0][n]);
     for (int m = 1; m <= ORDER; ++m)
         for (int n = 0; n <= ORDER - m; ++n)
             recur(m, sx, k[m - 1][n], ixx, m > 1 ? k[m - 2][n] : zero, ixy, n > 0 ? k[m - 1][n - 1] : zero, k[m][n]);
-    for (int m = 0; m <= ORDER; ++m)
-        for (int n = 0; n <= ORDER - m; ++n)
+    for (int m = 0, c = 0; m <= ORDER; ++m)
+        for (int n = 0; n <= ORDER - m; ++n, ++c)
             for (int l = 0; l < LANES; ++l)
-                (*sum)[0][m][n][l] += k[m][n][l];
-    for (int c = 0; c < 2; ++c)
-        for (int m = 0; m <= ORDER - 2; ++m)
-            for (int n = 0; n <= ORDER - 2 - m; ++n)
-                for (int l = 0; l < LANES; ++l)
-                    (*sum)[1 + c][m][n][l] += change[c][l] * k[m][n][l];
+                sum[c][l] += k[m][n][l];
+    for (int m = 0, c = TERMS; m <= ORDER - 2; ++m)
+        for (int n = 0; n <= ORDER - 2 - m; ++n, c += 2)
+            for (int l = 0; l < LANES; ++l) {
+                sum[c][l] += change[0][l] * k[m][n][l];
+                sum[c + 1][l] += change[1][l] * k[m][n][l];
+            }
 }
 
 /* out += factor (q_xx + q_yy) */
@@ -81,46 +86,53 @@ static int find_young(const twin *w, double moment, double age)
     return low / LANES * LANES;
 }
 
-/* Add up lanes; an image falls to the left where its source falls to the right. */
-static void add_sums(int mirror, sums *sum, far_heat *f)
+/* The polynomial of sums: u(t) = exp(grow t/2 (d_xx + d_yy)) of the Gaussians with their factors at t. */
+static void set_far(double grow, real (*sum)[LANES], far_heat *f)
 {
-    for (int c = 0; c < 3; ++c)
-        for (int m = 0, most = c ? ORDER - 2 : ORDER; m <= most; ++m)
-            for (int n = 0; n <= most - m; ++n)
-                f->c[c][m][n] += ((mirror & m) ^ (mirror >> 1 & n)) & 1 ? -add_up(LANES, (*sum)[c][m][n]) : add_up(LANES, (*sum)[c][m][n]);
+    double bend[ORDER + 1][ORDER + 1] = {{0}};
+    memset(f->c, 0, sizeof f->c);
+    for (int m = 0, c = 0; m <= ORDER; ++m)
+        for (int n = 0; n <= ORDER - m; ++n)
+            f->c[0][m][n] = add_up(LANES, sum[c++]);
+    for (int m = 0, c = TERMS; m <= ORDER - 2; ++m)
+        for (int n = 0; n <= ORDER - 2 - m; ++n) {
+            f->c[1][m][n] = add_up(LANES, sum[c++]);
+            f->c[2][m][n] = add_up(LANES, sum[c++]);
+        }
+    add_bend(0.5 * grow, f->c[0], bend);
+    add_bend(0.5 * grow, f->c[1], f->c[2]);
+    add_bend(0.25 * grow, bend, f->c[2]);
+    for (int m = 0; m <= ORDER - 2; ++m)
+        for (int n = 0; n <= ORDER - 2 - m; ++n)
+            f->c[1][m][n] += bend[m][n];
 }
 
 /* Expand old heat about a place, in beam widths, for steps of some length, and a moment, for so many ticks either way. */
 static void expand_far(twin *w, const process *p, const double *centre, double length, double moment, double ticks)
 {
     const double wide = p->smooth * length, old = (wide * wide - 1.0) / w->grow;
-    far_heat *f = &w->far;
+    const far_heat fresh = {{centre[0], centre[1]}, {w->wall[0], w->wall[1]}, length, moment, ticks, 0, {{{0}}}, {{0}}};
     sums sum ALIGNED;
-    f->count = w->depth * N > COARSE ? 0 : find_young(w, moment, old > STILL * ticks ? old : STILL * ticks);
-    f->centre[0] = centre[0];
-    f->centre[1] = centre[1];
-    f->moment = moment;
-    memset(f->c, 0, sizeof f->c);
-    for (int mirror = 0; mirror < 4; ++mirror) {
-        double place[2];
-        int felt = 0;
-        reflect(w, mirror, centre, place);
-        for (int j = 0; j < f->count; j += LANES)
-            if (is_felt(w, p, j, place, length, moment)) {
-                if (!felt++)
-                    memset(sum, 0, sizeof sum);
-                add_far_block(w, j, moment, place, &sum);
-            }
-        if (felt)
-            add_sums(mirror, &sum, f);
+    memset(sum, 0, sizeof sum);
+    w->far = fresh;
+    w->far.count = w->depth * N > COARSE ? 0 : find_young(w, moment, old > STILL * ticks ? old : STILL * ticks);
+    for (int j = 0; j < w->far.count; j += LANES) {
+        const int felt = find_felt(w, p, j, centre, length, moment);
+        for (int mirror = 0; mirror < 4; ++mirror)
+            if (felt >> mirror & 1)
+                add_far_block(w, j, mirror, centre, moment, sum);
     }
-    add_bend(0.5 * w->grow, f->c[1], f->c[2]);
-    double twice[ORDER + 1][ORDER + 1] = {{0}};
-    add_bend(1.0, f->c[0], twice);
-    add_bend(0.125 * w->grow * w->grow, twice, f->c[2]);
-    for (int m = 0; m <= ORDER - 2; ++m)
-        for (int n = 0; n <= ORDER - 2 - m; ++n)
-            f->c[1][m][n] += 0.5 * w->grow * twice[m][n];
+    if (w->far.count > 0)
+        set_far(w->grow, sum, &w->far);
+}
+
+/* Whether the polynomial holds for steps of some length about a place, between two moments. */
+static int is_told(const twin *w, const double *centre, double length, double from, double to)
+{
+    const far_heat *f = &w->far;
+    const double dx = centre[0] - f->centre[0], dy = centre[1] - f->centre[1], rest = f->length - length;
+    return rest >= 0.0 && dx * dx + dy * dy <= rest * rest && from >= f->moment - f->ticks && to <= f->moment + f->ticks &&
+           w->wall[0] == f->wall[0] && w->wall[1] == f->wall[1];
 }
 
 /* Old heat at a moment, into f->now. */

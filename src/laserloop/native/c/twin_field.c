@@ -86,37 +86,39 @@ INLINE real left_above_bottom(real x)
     return is_young ? images : modes;
 }
 
-/* Whether a block of the history is felt within a distance of a place. */
-static int is_felt(const twin *w, const process *p, int j, const double *place, double distance, double moment)
-{
-    const real qx = (real)place[0], qy = (real)place[1], near = (real)distance, far = (real)p->reach, grow = (real)w->grow;
-    int total = 0;
-    for (int l = 0, k = j; l < LANES; ++l, ++k) {
-        const real dx = qx - w->x[k], dy = qy - w->y[k];
-        const real age = (real)(moment - w->t[k]), wide = w->xx[k] + w->yy[k] + (real)1 + grow * age;
-        const real reach = near + far * wide * inverse_root(wide);
-        total += (age > (real)0) & (dx * dx + dy * dy < reach * reach);
-    }
-    return total > 0;
-}
-
-/* Where a place is seen in sides of the plate: bit 0 in x, bit 1 in y. */
+/* Where a place is seen in sides of the plate: bit 0 of a mirror for that in x, bit 1 for that in y. */
 INLINE void reflect(const twin *w, int mirror, const double *place, double *image)
 {
     image[0] = mirror & 1 ? 2.0 * w->wall[0] - place[0] : place[0];
     image[1] = mirror & 2 ? 2.0 * w->wall[1] - place[1] : place[1];
 }
 
-/* Which blocks of the younger history, and of its images in the sides, are felt within `radius` of a place until `moment`;
-   all in beam widths. */
+/* As which images, a bit for each mirror, a block of the history is felt within a distance of a place; all in beam widths. */
+static int find_felt(const twin *w, const process *p, int j, const double *place, double distance, double moment)
+{
+    const real qx = (real)place[0], qy = (real)place[1], near = (real)distance, far = (real)p->reach, grow = (real)w->grow;
+    const real rx = (real)(2.0 * w->wall[0] - place[0]), ry = (real)(2.0 * w->wall[1] - place[1]);
+    int felt[4] = {0};
+    for (int l = 0, k = j; l < LANES; ++l, ++k) {
+        const real age = (real)(moment - w->t[k]), wide = w->xx[k] + w->yy[k] + (real)1 + grow * age;
+        const real reach = near + far * wide * inverse_root(wide), most = age > (real)0 ? reach * reach : (real)0;
+        const real x = qx - w->x[k], y = qy - w->y[k], mx = rx - w->x[k], my = ry - w->y[k];
+        felt[0] += x * x + y * y < most;
+        felt[1] += mx * mx + y * y < most;
+        felt[2] += x * x + my * my < most;
+        felt[3] += mx * mx + my * my < most;
+    }
+    return (felt[0] > 0) | (felt[1] > 0) << 1 | (felt[2] > 0) << 2 | (felt[3] > 0) << 3;
+}
+
+/* Which blocks of the younger history, and of its images in the sides, are felt within `radius` of a place until `moment`. */
 static void gather(twin *w, const process *p, const double *centre, double radius, double moment)
 {
     w->blocks = 0;
-    for (int mirror = 0; mirror < 4; ++mirror) {
-        double place[2];
-        reflect(w, mirror, centre, place);
-        for (int j = w->far.count; j < w->count; j += LANES)
-            if (is_felt(w, p, j, place, radius, moment)) {
+    for (int j = w->far.count; j < w->count; j += LANES) {
+        const int felt = find_felt(w, p, j, centre, radius, moment);
+        for (int mirror = 0; mirror < 4; ++mirror)
+            if (felt >> mirror & 1) {
                 w->block[w->blocks] = j;
                 w->mirror[w->blocks++] = mirror;
             }

@@ -6,6 +6,7 @@
 #define CLOSE 0.02  /* beam widths: a quadratic holds so far, */
 #define NEARBY 0.1  /* and nearly so far after a step */
 #define AROUND 0.5  /* beam widths around the peaks that are expected, where old heat is told exactly */
+#define REUSED 4.0  /* ticks for which that is done at once */
 #define NOWHERE {{HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL}}
 
 typedef struct {
@@ -97,13 +98,19 @@ static void widen(box *b, const double *point)
     }
 }
 
-/* Expand old heat about the peaks that are looked for: in the frames of an image that was taken then, and in the plan. */
+static double hypotenuse(const double *v)
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1]);
+}
+
+/* Expand old heat about the peaks that are looked for, in the frames of an image that was taken then and in the plan, and
+   those of a few ticks after it; if that was not done yet. */
 static void survey_far(twin *w, const process *p, const prospect *f, long long then)
 {
     const long long oldest = then - p->exposure + 1, least = w->now - p->recent + 1 > 1 ? w->now - p->recent + 1 : 1;
     const long long frames[2] = {then, oldest > least ? oldest : least};
     box peaks = NOWHERE;
-    double centre[2], point[2], size[2];
+    double centre[2], point[2], size[2], ahead[2];
     for (int k = 0; k < 2 && then > 0; ++k) {
         guess_peak(w, p, find_end(w, NULL, frames[k] - 1), find_end(w, NULL, frames[k]), point);
         widen(&peaks, point);
@@ -115,10 +122,15 @@ static void survey_far(twin *w, const process *p, const prospect *f, long long t
     for (int axis = 0; axis < 2; ++axis) {
         centre[axis] = 0.5 * (peaks.low[axis] + peaks.high[axis]);
         size[axis] = 0.5 * (peaks.high[axis] - peaks.low[axis]);
+        ahead[axis] = 0.5 * REUSED / N * (f->way[N][axis] - f->way[0][axis]) / p->sigma;
     }
-    const double around = AROUND + 1.5 * p->pixel / p->sigma, ticks = (double)(w->now + N - frames[1]);
-    expand_far(w, p, centre, sqrt(size[0] * size[0] + size[1] * size[1]) + around, (double)(w->now + N) - 0.5 * ticks,
-               0.5 * ticks);
+    const double length = hypotenuse(size) + AROUND + 1.5 * p->pixel / p->sigma;
+    const double from = (double)frames[1], to = (double)(w->now + N);
+    if (is_told(w, centre, length, from, to))
+        return;
+    centre[0] += ahead[0];
+    centre[1] += ahead[1];
+    expand_far(w, p, centre, length + hypotenuse(ahead), 0.5 * (from + to + REUSED), 0.5 * (to - from + REUSED));
 }
 
 /* Gather the heat around the beam: where it was `age` ticks ago, is, and will be. */

@@ -56,12 +56,14 @@ static void remove_node(twin *w, int i)
     memmove(w->xy + i, w->xy + i + 1, rest * sizeof *w->xy);
     memmove(w->yy + i, w->yy + i + 1, rest * sizeof *w->yy);
     w->t[--w->count] = HUGE_VAL; /* a time that never comes */
+    w->far.count -= i < w->far.count;
 }
 
 /* A plate at rest. */
 static void empty_history(twin *w)
 {
-    w->count = w->cursor = 0;
+    w->count = w->cursor = w->far.count = 0;
+    w->far.ticks = -1.0;
     for (int i = 0; i < NODES + SPARE; ++i)
         w->t[i] = HUGE_VAL;
 }
@@ -70,6 +72,8 @@ static void merge_at(twin *w, int i)
 {
     const node a = get_node(w, i), b = get_node(w, i + 1), both = join_nodes(&a, &b);
     put_node(w, i + 1, &both);
+    if (i + 1 == w->far.count)
+        w->far.ticks = -1.0; /* of that one, the polynomial has only the elder half */
     remove_node(w, i);
 }
 

@@ -67,9 +67,10 @@ typedef struct { /* where ticks began, in beam widths, and W absorbed in each, n
 } track;
 
 typedef struct { /* the oldest of the history: u = sum c[k][m][n] ticks^k a^m b^n, a step (a, b) from a centre */
-    double centre[2], moment;
+    double centre[2], wall[2], length;                            /* beam widths: of the steps, too */
+    double moment, ticks;                                         /* for so many ticks either way */
+    int count;                                                    /* Gaussians that it stands for: the first of the history */
     double c[3][ORDER + 1][ORDER + 1], now[ORDER + 1][ORDER + 1]; /* at all moments, and at one */
-    int count;                                                    /* Gaussians that it stands for */
 } far_heat;
 
 typedef struct {
