@@ -52,8 +52,8 @@ void laserloop_act(const process *p, const problem *b, memory *m, const double *
     out[2 * N + 1] = count;
     out[2 * N + 2] = m->w.gain;
     out[2 * N + 3] = sqrt(m->w.variance);
-    out[2 * N + 4] = m->w.peak[0] * p->sigma;
-    out[2 * N + 5] = m->w.peak[1] * p->sigma;
+    out[2 * N + 4] = m->w.peak[0][0] * p->sigma;
+    out[2 * N + 5] = m->w.peak[0][1] * p->sigma;
     out[2 * N + 6] = m->w.count;
     out[2 * N + 7] = m->w.refused;
     out[2 * N + 8] = used;

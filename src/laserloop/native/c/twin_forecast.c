@@ -81,11 +81,19 @@ static const double *find_end(const twin *w, const prospect *f, long long when)
     return when == w->now ? w->here : w->place[when % RECENT];
 }
 
-/* A point a little behind the beam, m, or where the peak was last, in beam widths. */
-static void guess_peak(const twin *w, const process *p, const double *from, const double *to, double *point)
+/* Where the peak may be at a moment, in beam widths: where the last plan expected it, if the beam went as it was to go,
+   or as far from the beam, m, as it was last. */
+static void guess_peak(const twin *w, const process *p, long long moment, const double *from, const double *to, double *point)
 {
     const double dx = to[0] - from[0], dy = to[1] - from[1], length = sqrt(dx * dx + dy * dy);
     const double ex = length > 0.0 ? dx / length : 1.0, ey = length > 0.0 ? dy / length : 0.0;
+    const long long i = moment - w->planned - 1;
+    if (i >= 0 && i < N && w->known[i] &&
+        fabs(to[0] - w->beam[i][0]) + fabs(to[1] - w->beam[i][1]) < CLOSE * p->sigma) {
+        point[0] = w->peak[i][0];
+        point[1] = w->peak[i][1];
+        return;
+    }
     point[0] = to[0] / p->sigma + w->offset[0] * ex - w->offset[1] * ey;
     point[1] = to[1] / p->sigma + w->offset[0] * ey + w->offset[1] * ex;
 }
@@ -112,11 +120,11 @@ static void survey_far(twin *w, const process *p, const prospect *f, long long t
     box peaks = NOWHERE;
     double centre[2], point[2], size[2], ahead[2];
     for (int k = 0; k < 2 && then > 0; ++k) {
-        guess_peak(w, p, find_end(w, NULL, frames[k] - 1), find_end(w, NULL, frames[k]), point);
+        guess_peak(w, p, frames[k], find_end(w, NULL, frames[k] - 1), find_end(w, NULL, frames[k]), point);
         widen(&peaks, point);
     }
     for (int i = 0; i < N; ++i) {
-        guess_peak(w, p, f->way[i], f->way[i + 1], point);
+        guess_peak(w, p, w->now + 1 + i, f->way[i], f->way[i + 1], point);
         widen(&peaks, point);
     }
     for (int axis = 0; axis < 2; ++axis) {
@@ -225,7 +233,7 @@ static void look_ahead(twin *w, const process *p, const double *watts, prospect 
         move_far(&w->far, (double)(w->now + 1 + i));
         spread_history(w, (double)(w->now + 1 + i), p->lags, &w->old);
         place_rule(&w->coming, N - i, &w->rule);
-        guess_peak(w, p, f->way[i], f->way[i + 1], o->centre);
+        guess_peak(w, p, w->now + 1 + i, f->way[i], f->way[i + 1], o->centre);
         for (int round = 0;; ++round) {
             field total;
             look_around(w, &w->coming, N - i, i + 1, o->centre, &o->fixed, o->tick);
@@ -241,9 +249,9 @@ static void look_ahead(twin *w, const process *p, const double *watts, prospect 
     }
 }
 
-/* T_max of a plan, W commanded, and its slopes in K per W; also where the peak of the first tick is. */
+/* T_max of a plan, W commanded, its slopes in K per W, and where the peaks are. */
 static void foresee(const twin *w, const process *p, const prospect *f, const double *plan, double *T, double (*J)[N],
-                    double *peak)
+                    double (*peak)[2])
 {
     double watts[N];
     for (int j = 0; j < N; ++j)
@@ -258,15 +266,13 @@ static void foresee(const twin *w, const process *p, const prospect *f, const do
         T[i] = look_up(&p->temperature, w->gain * at_step(&total, step), &slope);
         for (int j = 0; j <= i; ++j)
             gain[j] = slope * w->gain * p->absorptivity * at_step(&o->tick[j], step);
-        for (int c = 0; J && c < N; ++c) {
+        for (int c = 0; c < N; ++c) {
             double sum = 0.0;
             for (int j = c; j <= i; ++j)
                 sum += gain[j] * f->follow[j][c];
             J[i][c] = sum;
         }
-        if (i == 0 && peak) {
-            peak[0] = o->centre[0] + step[0];
-            peak[1] = o->centre[1] + step[1];
-        }
+        peak[i][0] = o->centre[0] + step[0];
+        peak[i][1] = o->centre[1] + step[1];
     }
 }

@@ -111,7 +111,7 @@ static int recall_peak(twin *w, const process *p, int age, double *peak, double 
     if (age < 0 || moment < 1 || p->recent - age < p->lags)
         return 0;
     recall_heat(w, p, moment);
-    guess_peak(w, p, find_end(w, NULL, moment - 1), find_end(w, NULL, moment), peak);
+    guess_peak(w, p, moment, find_end(w, NULL, moment - 1), find_end(w, NULL, moment), peak);
     for (int round = 0; round < ROUNDS; ++round) {
         field total;
         look_around(w, &w->past, 1, 0, peak, &total, NULL);

@@ -87,7 +87,10 @@ typedef struct {
     double gain, variance, outlier;
     int has_outlier, refused;
     double offset[2]; /* of the peak from the beam, along the heading and to its left, in beam widths */
-    double peak[2];   /* where the plan's first tick has it, in beam widths */
+    double peak[N][2]; /* in beam widths: where the last plan expects it after each tick, */
+    double beam[N][2]; /* m: with the beam there */
+    int known[N];      /* and whether it shone */
+    long long planned; /* tick in which that was */
     /* worked out from the process */
     double grow, strength, depth; /* per tick; e per joule; alpha tick / h2 */
     double wall[2];               /* the nearest sides, in beam widths */
