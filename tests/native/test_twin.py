@@ -85,7 +85,7 @@ def hatch(ticks: int) -> FloatArray:
 
 
 def test_old_heat_as_a_polynomial_costs_a_millikelvin(compilers: list[str]) -> None:
-    """700 ticks of a hatch that stay apart: as a polynomial, summed one by one in C, and in NumPy; and merged."""
+    """700 ticks of a hatch kept apart: as a polynomial, summed in C, and in NumPy; and merged."""
     process, ticks = Process(), 700
     way, powers = hatch(ticks + 6), np.where(np.arange(ticks + 6) % 7, 11.0, 5.0)
     apart = TwinSettings(budget=1e-12)

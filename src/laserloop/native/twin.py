@@ -37,7 +37,7 @@ UNIT = (
 )
 RULE, LEVELS = 288, 1024  # sizes of twin_types.h
 QPS = 4  # most in a tick, as in twin_plan.c; two are usual
-SMOOTH = 2.25  # widths of old heat over the distance around the peaks for which it is a polynomial: 0.03 % of it
+SMOOTH = 2.25  # widths of heat over the distance around the peaks, from which on it is a polynomial there
 RATIO = 100  # median time of a decision in NumPy over that in C
 DOORS = ("sizes", "start", "act")
 TABLE = np.dtype([("first", "f8"), ("per", "f8"), ("value", "f8", LEVELS + 1)])

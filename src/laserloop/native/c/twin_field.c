@@ -126,7 +126,7 @@ static void gather(twin *w, const process *p, const double *centre, double radiu
 }
 
 /* A block of Gaussians at `moment`, as they are or as an image. Ticks that had not ended `lags` ticks before give nothing. */
-static void spread_block(const twin *w, int j, int mirror, double moment, int lags, gaussians *restrict out, int to)
+static void spread_block(const twin *w, int j, int mirror, double moment, int lags, gaussians *restrict out)
 {
     const real grow = (real)w->grow, sign = (real)(mirror == 1 || mirror == 2 ? -1 : 1), most = (real)lags;
     const real left = (real)(mirror & 1 ? -1 : 1), wall = (real)(mirror & 1 ? 2.0 * w->wall[0] : 0.0);
@@ -135,24 +135,23 @@ static void spread_block(const twin *w, int j, int mirror, double moment, int la
         const real age = (real)(moment - w->t[j + l]), tau = grow * (age > most ? age : (real)1);
         const real xx = w->xx[j + l] + tau + (real)1, yy = w->yy[j + l] + tau + (real)1, xy = sign * w->xy[j + l];
         const real det = xx * yy - xy * xy, one = (real)1 / det, height = w->e[j + l] * inverse_root(tau * det);
-        out->ixx[to + l] = yy * one;
-        out->ixy[to + l] = -xy * one;
-        out->iyy[to + l] = xx * one;
-        out->x[to + l] = wall + left * w->x[j + l];
-        out->y[to + l] = floor + down * w->y[j + l];
-        out->height[to + l] = age > most ? height : (real)0;
+        out->ixx[l] = yy * one;
+        out->ixy[l] = -xy * one;
+        out->iyy[l] = xx * one;
+        out->x[l] = wall + left * w->x[j + l];
+        out->y[l] = floor + down * w->y[j + l];
+        out->height[l] = age > most ? height : (real)0;
     }
     if ((moment - w->t[j]) * w->depth > 0.04) /* heat that old has come to the bottom */
         for (int l = 0; l < LANES; ++l)
-            out->height[to + l] *= left_above_bottom((real)w->depth * (real)(moment - w->t[j + l]));
+            out->height[l] *= left_above_bottom((real)w->depth * (real)(moment - w->t[j + l]));
 }
 
-/* Younger heat at `moment`, of ticks that had ended `lags` ticks before. */
-static void spread_history(const twin *w, double moment, int lags, gaussians *restrict out)
+/* Younger heat at `moment`, of ticks that had ended `lags` ticks before, into w->old. */
+static void spread_history(twin *w, double moment, int lags)
 {
     for (int k = 0; k < w->blocks; ++k)
-        spread_block(w, w->block[k], w->mirror[k], moment, lags, out, k * LANES);
-    out->count = w->blocks * LANES;
+        spread_block(w, w->block[k], w->mirror[k], moment, lags, &w->old[k]);
 }
 
 INLINE double add_up(int count, const real *x)
@@ -164,36 +163,36 @@ INLINE double add_up(int count, const real *x)
     return (double)((four[0] + four[2]) + (four[1] + four[3]));
 }
 
-/* u alone at a point, in beam widths. */
-static double sum_heat(const gaussians *g, double px, double py)
+/* u of younger heat alone at a point, in beam widths. */
+static double sum_heat(const twin *w, double px, double py)
 {
     const real qx = (real)px, qy = (real)py;
     real sum[LANES] = {0};
-    for (int j = 0; j < g->count; j += LANES)
-        for (int l = 0, k = j; l < LANES; ++l, ++k) {
-            const real dx = qx - g->x[k], dy = qy - g->y[k];
-            const real form = g->ixx[k] * dx * dx + (real)2 * g->ixy[k] * dx * dy + g->iyy[k] * dy * dy;
-            sum[l] += g->height[k] * exponential((real)-0.5 * form);
+    for (const gaussians *g = w->old; g < w->old + w->blocks; ++g)
+        for (int l = 0; l < LANES; ++l) {
+            const real dx = qx - g->x[l], dy = qy - g->y[l];
+            const real form = g->ixx[l] * dx * dx + (real)2 * g->ixy[l] * dx * dy + g->iyy[l] * dy * dy;
+            sum[l] += g->height[l] * exponential((real)-0.5 * form);
         }
     return add_up(LANES, sum);
 }
 
-/* u and its derivatives at a point, in beam widths. */
-static field sum_field(const gaussians *g, double px, double py)
+/* u of younger heat and its derivatives at a point, in beam widths. */
+static field sum_field(const twin *w, double px, double py)
 {
     const real qx = (real)px, qy = (real)py;
     real sum[6][LANES] = {{0}};
-    for (int j = 0; j < g->count; j += LANES)
-        for (int l = 0, k = j; l < LANES; ++l, ++k) {
-            const real dx = qx - g->x[k], dy = qy - g->y[k];
-            const real sx = g->ixx[k] * dx + g->ixy[k] * dy, sy = g->ixy[k] * dx + g->iyy[k] * dy;
-            const real u = g->height[k] * exponential((real)-0.5 * (sx * dx + sy * dy));
+    for (const gaussians *g = w->old; g < w->old + w->blocks; ++g)
+        for (int l = 0; l < LANES; ++l) {
+            const real dx = qx - g->x[l], dy = qy - g->y[l];
+            const real sx = g->ixx[l] * dx + g->ixy[l] * dy, sy = g->ixy[l] * dx + g->iyy[l] * dy;
+            const real u = g->height[l] * exponential((real)-0.5 * (sx * dx + sy * dy));
             sum[0][l] += u;
             sum[1][l] -= u * sx;
             sum[2][l] -= u * sy;
-            sum[3][l] += u * (sx * sx - g->ixx[k]);
-            sum[4][l] += u * (sx * sy - g->ixy[k]);
-            sum[5][l] += u * (sy * sy - g->iyy[k]);
+            sum[3][l] += u * (sx * sx - g->ixx[l]);
+            sum[4][l] += u * (sx * sy - g->ixy[l]);
+            sum[5][l] += u * (sy * sy - g->iyy[l]);
         }
     const field f = {add_up(LANES, sum[0]), add_up(LANES, sum[1]), add_up(LANES, sum[2]),
                      add_up(LANES, sum[3]), add_up(LANES, sum[4]), add_up(LANES, sum[5])};

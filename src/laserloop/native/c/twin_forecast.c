@@ -197,7 +197,7 @@ static void list_track(const twin *w, const process *p, const prospect *f, long 
    the `ahead` ticks to come, per watt. */
 static void look_around(const twin *w, const track *t, int from, int ahead, const double *point, field *fixed, field *coming)
 {
-    *fixed = sum_field(&w->old, point[0], point[1]);
+    *fixed = sum_field(w, point[0], point[1]);
     add_far_field(&w->far, point, fixed);
     if (coming)
         memset(coming, 0, N * sizeof *coming);
@@ -231,7 +231,7 @@ static void look_ahead(twin *w, const process *p, const double *watts, prospect 
         outlook *o = &f->at[i];
         double step[2];
         move_far(&w->far, (double)(w->now + 1 + i));
-        spread_history(w, (double)(w->now + 1 + i), p->lags, &w->old);
+        spread_history(w, (double)(w->now + 1 + i), p->lags);
         place_rule(&w->coming, N - i, &w->rule);
         guess_peak(w, p, w->now + 1 + i, f->way[i], f->way[i + 1], o->centre);
         for (int round = 0;; ++round) {

@@ -64,7 +64,7 @@ static int find_lines(int all, const double *line, double at, int count)
 static double expect_heat(const twin *w, const process *p, double x, double y)
 {
     const double point[2] = {x / p->sigma, y / p->sigma};
-    double total = sum_heat(&w->old, point[0], point[1]) + find_far_heat(&w->far, point[0], point[1]);
+    double total = sum_heat(w, point[0], point[1]) + find_far_heat(&w->far, point[0], point[1]);
     for (int mirror = 0; mirror < 4; ++mirror) {
         real sum[WIDE];
         double image[2];
@@ -97,7 +97,7 @@ static double expect_pixel(const twin *w, const process *p, double top, double x
 static void recall_heat(twin *w, const process *p, long long moment)
 {
     move_far(&w->far, (double)moment);
-    spread_history(w, (double)moment, p->lags, &w->old);
+    spread_history(w, (double)moment, p->lags);
     list_track(w, p, NULL, moment, 1 + WIDE, &w->past);
     place_rule(&w->past, 1, &w->rule);
 }

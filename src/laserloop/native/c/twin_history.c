@@ -8,9 +8,9 @@ typedef struct {
     double e, t, x, y, xx, xy, yy;
 } node;
 
-typedef struct {
-    real height, ixx, ixy, iyy;
-} gaussian;
+typedef struct { /* one Gaussian of each pair */
+    real height[PAIRS], ixx[PAIRS], ixy[PAIRS], iyy[PAIRS];
+} row;
 
 static node get_node(const twin *w, int i)
 {
@@ -78,18 +78,21 @@ static void merge_at(twin *w, int i)
 }
 
 /* What heat of some age has become. */
-INLINE gaussian set_gaussian(const twin *w, real e, real age, real cxx, real cxy, real cyy)
+INLINE void set_gaussian(const twin *w, real e, real age, real cxx, real cxy, real cyy, row *g, int l)
 {
     const real tau = (real)w->grow * age, xx = cxx + tau + (real)1, yy = cyy + tau + (real)1;
     const real det = xx * yy - cxy * cxy, one = (real)1 / det;
-    const gaussian g = {e * inverse_root(tau * det) * left_above_bottom((real)w->depth * age), yy * one, -cxy * one, xx * one};
-    return g;
+    g->height[l] = e * inverse_root(tau * det) * left_above_bottom((real)w->depth * age);
+    g->ixx[l] = yy * one;
+    g->ixy[l] = -cxy * one;
+    g->iyy[l] = xx * one;
 }
 
 /* Its u at a distance from its centre. */
-INLINE real rise(const gaussian *g, real dx, real dy)
+INLINE real rise(const row *g, int l, real dx, real dy)
 {
-    return g->height * exponential((real)-0.5 * (g->ixx * dx * dx + (real)2 * g->ixy * dx * dy + g->iyy * dy * dy));
+    const real form = g->ixx[l] * dx * dx + (real)2 * g->ixy[l] * dx * dy + g->iyy[l] * dy * dy;
+    return g->height[l] * exponential((real)-0.5 * form);
 }
 
 /* Judge the pairs i, i + 1 and so on, as they are, side by side: whether to keep each, to forget its elder or to merge it. */
@@ -97,29 +100,29 @@ static void judge_pairs(const twin *w, const process *p, int i, int *restrict ve
 {
     static const real probes[5] = {(real)-1.0, (real)-0.5, (real)0.0, (real)0.5, (real)1.0};
     const real worth = (real)p->worth, faded = (real)p->faded;
-    gaussian a[PAIRS], b[PAIRS], c[PAIRS];
+    row a, b, c;
     real worst[PAIRS] = {0};
     for (int l = 0, k = i; l < PAIRS; ++l, ++k) {
         const real share = w->e[k] / (w->e[k] + w->e[k + 1]), rest = (real)1 - share;
         const real dx = w->x[k + 1] - w->x[k], dy = w->y[k + 1] - w->y[k], spread = share * rest;
         const real young = (real)((double)w->now - w->t[k + 1]), old = (real)((double)w->now - w->t[k]);
-        a[l] = set_gaussian(w, w->e[k], old, w->xx[k], w->xy[k], w->yy[k]);
-        b[l] = set_gaussian(w, w->e[k + 1], young, w->xx[k + 1], w->xy[k + 1], w->yy[k + 1]);
-        c[l] = set_gaussian(w, w->e[k] + w->e[k + 1], share * old + rest * young,
-                            share * w->xx[k] + rest * w->xx[k + 1] + spread * dx * dx,
-                            share * w->xy[k] + rest * w->xy[k + 1] + spread * dx * dy,
-                            share * w->yy[k] + rest * w->yy[k + 1] + spread * dy * dy);
+        set_gaussian(w, w->e[k], old, w->xx[k], w->xy[k], w->yy[k], &a, l);
+        set_gaussian(w, w->e[k + 1], young, w->xx[k + 1], w->xy[k + 1], w->yy[k + 1], &b, l);
+        set_gaussian(w, w->e[k] + w->e[k + 1], share * old + rest * young,
+                     share * w->xx[k] + rest * w->xx[k + 1] + spread * dx * dx,
+                     share * w->xy[k] + rest * w->xy[k + 1] + spread * dx * dy,
+                     share * w->yy[k] + rest * w->yy[k + 1] + spread * dy * dy, &c, l);
     }
     for (int m = 0; m < 5; ++m)
         for (int l = 0, k = i; l < PAIRS; ++l, ++k) { /* from the common centre, in distances of the two */
             const real dx = w->x[k + 1] - w->x[k], dy = w->y[k + 1] - w->y[k];
             const real share = w->e[k] / (w->e[k] + w->e[k + 1]), at = probes[m], of_a = at + ((real)1 - share), of_b = at - share;
-            const real off = rise(&a[l], of_a * dx, of_a * dy) + rise(&b[l], of_b * dx, of_b * dy) - rise(&c[l], at * dx, at * dy);
+            const real off = rise(&a, l, of_a * dx, of_a * dy) + rise(&b, l, of_b * dx, of_b * dy) - rise(&c, l, at * dx, at * dy);
             const real size = off < (real)0 ? -off : off;
             worst[l] = size > worst[l] ? size : worst[l];
         }
     for (int l = 0; l < PAIRS; ++l)
-        verdict[l] = a[l].height < faded ? FORGET : (worst[l] < worth ? MERGE : KEEP);
+        verdict[l] = a.height[l] < faded ? FORGET : (worst[l] < worth ? MERGE : KEEP);
 }
 
 /* Judge the next few pairs of neighbours, but for the ticks kept one by one, and merge those that nobody would miss. */

@@ -50,10 +50,8 @@ typedef struct { /* sum over Gaussians: u, its gradient and second derivatives x
     double u, x, y, xx, xy, yy;
 } field;
 
-typedef struct { /* Gaussians at one moment */
-    real x[LIVE + SPARE], y[LIVE + SPARE], ixx[LIVE + SPARE], ixy[LIVE + SPARE], iyy[LIVE + SPARE];
-    real height[LIVE + SPARE];
-    int count;
+typedef struct { /* a block of Gaussians at one moment */
+    real x[LANES], y[LANES], ixx[LANES], ixy[LANES], iyy[LANES], height[LANES];
 } gaussians;
 
 typedef struct { /* the newest ticks: a column for each of them, its points below one another */
@@ -96,8 +94,8 @@ typedef struct {
     double wall[2];               /* the nearest sides, in beam widths */
     int sides;                    /* which of them the newest heat feels: bit 0 in x, bit 1 in y */
     far_heat far;
-    int blocks, block[LIVE / LANES + 4], mirror[LIVE / LANES + 4]; /* of younger heat that is felt: where each begins, as which image */
-    gaussians old ALIGNED;
+    int blocks, block[LIVE / LANES], mirror[LIVE / LANES]; /* of younger heat that is felt: where each begins, as which image */
+    gaussians old[LIVE / LANES] ALIGNED; /* those blocks at one moment */
     newest rule ALIGNED;
     track past, coming; /* up to an image, and up to the end of the plan */
 } twin;
