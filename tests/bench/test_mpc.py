@@ -30,6 +30,7 @@ def test_the_bench_tells_times_ratios_and_agreement() -> None:
     assert found["twin_c_history"]["ticks"] >= 10_000
     assert found["twin_c_history"]["ratio"] > 0
     assert found["twin_state_bytes"] < 1_000_000
+    assert 0.9 < found["loop_over_plant"] < 1.5
     assert 0 <= found["over_tick_fraction"] <= 1
     assert 0 <= found["over_tick_fraction_quiet"] <= 1
     cold, others = found["heat_up"], found["other_first_moves"]

@@ -62,13 +62,9 @@ def test_the_field_is_that_of_numpy_on_any_history(compilers: list[str], plate: 
     size, start = PLATES[plate]
     twin = TwinPredictor(Process().change(plate_mm=size))
     compiled = TwinController(TwinPredictor(twin.process), PROBLEM, dtype=dtype)
-    field = compiled.library.laserloop_field
-    field.restype = ctypes.c_double
-    field.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_double)
     rng = np.random.default_rng(5)
     way, lit = wander(start, 120, 7)
     powers = np.where(lit, rng.uniform(0.0, 20.0, len(lit)), 0.0)
-    laid, state = (address(array).value for array in (compiled._kept[0], compiled.state))
     for k in range(1, 121):
         seen = preview(way, powers, lit, k, twin.memory)
         compiled.act(None, seen)
@@ -78,8 +74,62 @@ def test_the_field_is_that_of_numpy_on_any_history(compilers: list[str], plate: 
         heat = twin.at_moments(twin.ends, np.array([twin.memory])).driven(twin.watts)
         points = way[k] + 1e-4 * rng.normal(0.0, 1.5, (6, 2))
         expected = heat.at(points[:, np.newaxis])
-        found = [field(laid, state, *map(float, point)) for point in points]
+        found = [find_field(compiled, *point) for point in points]
         assert found == pytest.approx(np.ravel(expected), abs=2e-5 * np.max(expected) + 0.3 * twin.worth)
+
+
+def hatch(ticks: int) -> FloatArray:
+    """Short lines beside one another, there and back, towards a corner of the plate."""
+    along = np.abs((np.arange(ticks) + 60) % 120 - 60)
+    return np.array([4.2e-3, -4.6e-3]) + 38e-6 * np.stack((along, np.arange(ticks) / 25), axis=-1)
+
+
+def test_old_heat_as_a_polynomial_costs_a_millikelvin(compilers: list[str]) -> None:
+    """700 ticks of a hatch kept apart: as a polynomial, summed in C, and in NumPy; and merged."""
+    process, ticks = Process(), 700
+    way, powers = hatch(ticks + 6), np.where(np.arange(ticks + 6) % 7, 11.0, 5.0)
+    apart = TwinSettings(budget=1e-12)
+    told, summed, merged = (
+        TwinController(TwinPredictor(process, settings), PROBLEM) for settings in (apart, apart, None)
+    )
+    summed._kept[0]["smooth"] = 1e9  # no heat is ever so wide
+    readable = TwinPredictor(process, apart)
+    for k in range(ticks):
+        seen = preview(way, powers, np.ones(ticks + 6, np.bool_), k, readable.memory)
+        first, second = told.act(None, seen), summed.act(None, seen)
+        assert first.power == pytest.approx(second.power, abs=3e-5)  # W: 44 K each
+        merged.act(None, seen)
+        readable.observe(None, seen)
+    assert told.gaussians == readable.gaussians == ticks - 1
+    heat = readable.at_moments(readable.ends, np.array([readable.memory])).driven(readable.watts)
+    points = way[ticks - 1] + 1e-4 * np.random.default_rng(1).normal(0.0, 0.7, (20, 2))
+    conductivity = float(process.material.conductivity(780.0))
+    exact = np.ravel(heat.at(points[:, np.newaxis])) / conductivity
+    found = [np.array([find_field(c, *at) for at in points]) / conductivity for c in (told, summed, merged)]
+    assert found[0] == pytest.approx(found[1], abs=0.002)  # K
+    assert not np.array_equal(found[0], found[1])
+    assert found[0] == pytest.approx(exact, abs=0.02)  # single precision, and what is too far to be felt
+    assert found[2] == pytest.approx(exact, abs=0.2)  # the budget
+
+
+def test_a_polynomial_of_heat_that_merges_counts_nothing_twice(compilers: list[str]) -> None:
+    way, powers, lit = hatch(3006), np.where(np.arange(3006) % 7, 11.0, 5.0), np.ones(3006, np.bool_)
+    told, summed = (TwinController(TwinPredictor(Process()), PROBLEM) for _ in range(2))
+    summed._kept[0]["smooth"] = 1e9
+    for k in range(3000):
+        seen = preview(way, powers, lit, k, told.memory)
+        first, second = told.act(None, seen), summed.act(None, seen)
+        assert first.power == pytest.approx(second.power, abs=1e-3)  # a polynomial hears of a merge later
+    assert told.gaussians == summed.gaussians < 300
+
+
+def find_field(controller: TwinController, x: float, y: float) -> float:
+    """u at a place, W/m, as C has it."""
+    field = controller.library.laserloop_field
+    field.restype = ctypes.c_double
+    field.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_double)
+    laid, state = (address(array).value for array in (controller._kept[0], controller.state))
+    return float(field(laid, state, float(x), float(y)))
 
 
 class Plate:

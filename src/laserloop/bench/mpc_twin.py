@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from laserloop.bench.laps import Laps
+from laserloop.bench.twin_loop import compare_with_plant
 from laserloop.control.action import Action, Controller
 from laserloop.control.problem import MpcProblem
 from laserloop.control.twin import make_twin_problem
@@ -134,6 +135,8 @@ class TwinBench:
     def report(self, reference_us: float) -> dict[str, Any]:
         """Times of both, and of C alone: in 10⁶ ticks of loops, after a long history, and in short ticks."""
         found: dict[str, Any] = {name: laps.describe() for name, laps in self._laps.items()}
+        ticks = min(TICKS, 10 * self._problems)
+        found["loop_over_plant"] = compare_with_plant(self._controller, self._process, PATHS[0], ticks)
         if not self._loops:
             return found
         found["ratio_median_twin_c"] = reference_us / found["twin_c"]["median_us"]

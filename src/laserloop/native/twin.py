@@ -27,7 +27,7 @@ from laserloop.process import Process
 FloatArray = NDArray[np.float64]
 
 PARTS = ("working_set", "qp", "costs", "tick")
-OWN = ("field", "history", "forecast", "gain", "plan", "act")
+OWN = ("field", "far", "newest", "history", "forecast", "gain", "plan", "act")
 UNIT = (
     "twin.c",
     "types.h",
@@ -37,6 +37,7 @@ UNIT = (
 )
 RULE, LEVELS = 288, 1024  # sizes of twin_types.h
 QPS = 4  # most in a tick, as in twin_plan.c; two are usual
+SMOOTH = 2.25  # widths of heat over the distance around the peaks, from which on it is a polynomial there
 RATIO = 100  # median time of a decision in NumPy over that in C
 DOORS = ("sizes", "start", "act")
 MARGINS, BOUNDS = slice(2, 4), slice(11, 13)  # among the numbers of the C struct `problem`
@@ -49,7 +50,7 @@ PROCESS = np.dtype(
         *((name, "f8") for name in ("worth", "faded")),
         *((name, "f8") for name in ("prior", "walk", "error", "gate", "gain_low", "gain_high")),
         *((name, "f8") for name in ("noise", "pixel", "steep", "few", "subpixel", "slender")),
-        *((name, "f8") for name in ("behind", "longest", "reach")),
+        *((name, "f8") for name in ("behind", "longest", "reach", "smooth")),
         *((name, "i4") for name in ("recent", "lags", "points", "lines", "exposure", "frames")),
         ("lag", "i4", RULE),
         *((name, "f8", RULE) for name in ("age", "share", "way")),
@@ -79,6 +80,7 @@ def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
             "behind": peak.BEHIND,
             "longest": peak.LONGEST,
             "reach": moments.REACH,
+            "smooth": SMOOTH,
         },
         **{"recent": twin.memory, "lags": rule.lags, "points": len(rule.lag)},
         **{"exposure": camera.exposure, "frames": FRAMES},
@@ -132,6 +134,8 @@ class TwinController:
             self.library.laserloop_start, address(laid), address(wants), address(self.state)
         )
         self._answer = address(self._out)
+        self._lines = np.zeros(0), np.zeros(0)  # x and y of the last image
+        self._places = 0, 0  # where they lie
         self._tick = twin.process.tick
         self._validator = ImageValidator()
         self.reset()
@@ -142,7 +146,6 @@ class TwinController:
         self._validator.reset()
         self._now = 0
         self._seen = -1.0
-        self._grid: tuple[object, ...] = ()
 
     @property
     def gain(self) -> float:
@@ -195,7 +198,7 @@ class TwinController:
 
     def _take(self, image: Image | None, preview: Preview) -> None:
         """Copy a tick to where C finds it."""
-        n, given = self.horizon, self._in
+        n, given, positions = self.horizon, self._in, preview.positions
         past = len(preview.powers)
         news = min(round(preview.time / preview.tick) - self._now, past)
         self._now += news
@@ -204,21 +207,28 @@ class TwinController:
         if image is not None and image.time != self._seen:
             self._seen = image.time
             given[1] = round((preview.time - image.time) / self._tick)
-            given[2:4] = image.temperature.shape[::-1]
-        given[4] = float(past > 0 and not preview.was_lit[-1])
-        given[5 : 7 + 2 * n] = preview.ahead[: n + 1].ravel()
+            given[3], given[2] = image.temperature.shape
+        given[4] = past > 0 and not preview.was_lit[-1]
+        given[5 : 7 + 2 * n] = positions[past : past + n + 1].ravel()
         given[7 + 2 * n : 7 + 3 * n] = preview.lit[:n]
-        rows = given[7 + 3 * n :]
         for k in range(news):
-            rows[3 * k] = preview.powers[past - news + k]
-            rows[3 * k + 1 : 3 * k + 3] = preview.positions[past - news + k + 1]
-        rows[3 * news : 3 * news + 2] = preview.positions[past - news]
+            at = 7 + 3 * n + 3 * k
+            given[at] = preview.powers[past - news + k]
+            given[at + 1 : at + 3] = positions[past - news + k + 1]
+        at = 7 + 3 * n + 3 * news
+        given[at : at + 2] = positions[past - news]
 
     def _point_at(self, image: Image | None) -> tuple[object, ...]:
         """The addresses of an image's arrays, which live as long as the call."""
         if image is None:
             return (None, None, None)
-        return find(image.x), find(image.y), find(image.temperature)
+        x, y = self._lines
+        if len(x) != len(image.x) or len(y) != len(image.y):
+            self._lines = x, y = image.x.copy(), image.y.copy()
+            self._places = find(x), find(y)
+        else:  # a copy is quicker than an address
+            x[:], y[:] = image.x, image.y
+        return *self._places, find(image.temperature)
 
 
 def find(array: FloatArray) -> int:

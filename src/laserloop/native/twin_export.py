@@ -35,7 +35,7 @@ from laserloop.predict.twin.reach import needed_power
 from laserloop.process import Process
 
 NUMBERS = "laserloop_process.c"
-COPIED = (*UNIT, "twin_controller.c", "laserloop_twin.h", "twin_runner.c")
+COPIED = (*UNIT, "twin_reading.c", "twin_controller.c", "laserloop_twin.h", "twin_runner.c")
 SIDE = 32  # most rows or columns of a frame
 COLDEST = 0.8  # of ambient, K; a plate is never colder
 RATIO = (0.5, 2.0)  # of measured to expected heat; beyond, it is not this plate

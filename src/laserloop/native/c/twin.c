@@ -12,6 +12,10 @@
 
 #include "twin_field.c"
 
+#include "twin_far.c"
+
+#include "twin_newest.c"
+
 #include "twin_history.c"
 
 #include "twin_forecast.c"

@@ -15,23 +15,14 @@ static void start_twin(const process *p, memory *m)
     twin *w = &m->w;
     memset(m, 0, sizeof *m);
     forget(&m->s);
+    empty_history(w);
     w->gain = 1.0;
     w->variance = p->prior * p->prior;
     w->offset[0] = -p->behind;
     w->grow = 2.0 * p->alpha * p->tick / (p->sigma * p->sigma);
     w->strength = p->alpha / (7.8748049728612098721 * p->sigma * p->sigma * p->sigma); /* sqrt(2) pi^1.5 */
     w->depth = p->alpha * p->tick / (p->plate[2] * p->plate[2]);
-    for (int j = p->points; j-- > 0;)
-        w->first[p->lag[j]] = j;
-    w->first[p->lags] = p->points;
-    w->rule.count = (p->points + LANES - 1) / LANES * LANES;
-    for (int j = 0; j < w->rule.count; ++j) {
-        const double tau = j < p->points ? w->grow * p->age[j] : 1.0, inverse = 1.0 / (1.0 + tau);
-        w->rule.ixx[j] = w->rule.iyy[j] = (real)inverse;
-        if (j < p->points)
-            w->rule_height[j] = p->share[j] * p->tick * w->strength *
-                                (double)left_above_bottom((real)(w->depth * p->age[j])) * inverse / sqrt(tau);
-    }
+    lay_rule(w, p);
 }
 
 /* The beam went to x, y, m, in one tick under a command, W. */

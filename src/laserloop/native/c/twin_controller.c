@@ -3,7 +3,7 @@
    The plate goes on cooling and moving whatever is measured, so every tick is absorbed into the history, if need be with
    what was told instead of what is reported. What cannot be is not compared and not planned with: such a tick holds. */
 
-#include "laserloop_twin.h"
+#include "twin_reading.c"
 
 #define FROZEN_K 5.0 /* K that the expected peak has moved while the measured one has not */
 #define LONG_GONE 1e9 /* of the beam's area that heat has spread over when it is forgotten */
@@ -20,11 +20,6 @@ static struct {
     double print[3], at[2];   /* what it was, and where the beam was then */
     double expected;          /* K, of the peak when that value came first */
 } door;
-
-static int is_within(double x, double low, double high) /* NaN is not */
-{
-    return x >= low && x <= high;
-}
 
 void laserloop_init(void)
 {
@@ -66,7 +61,7 @@ static void cool(double ticks, double x, double y)
 {
     const double singly = exported_process.recent;
     if (ticks * own.w.grow > LONG_GONE) {
-        own.w.count = own.w.cursor = 0;
+        empty_history(&own.w);
         ticks = singly;
     }
     if (ticks > singly) {
@@ -161,36 +156,13 @@ static int take_tick(const laserloop_input *in)
     return given ? 0 : LASERLOOP_BAD_POWER;
 }
 
-/* The hottest of a measurement, K, or NaN if it has a pixel that is not credible, or none, or too many. */
-static double find_hottest(const laserloop_input *in)
-{
-    double most = 0.0;
-    if (in->columns == 0 && in->rows == 0)
-        return is_within(in->peak, LASERLOOP_COLDEST, LASERLOOP_HOTTEST) ? in->peak : NAN;
-    if (in->columns < 1 || in->rows < 1 || in->columns > LASERLOOP_SIDE || in->rows > LASERLOOP_SIDE || !in->x || !in->y ||
-        !in->T)
-        return NAN;
-    for (int k = 0; k < in->columns; ++k)
-        if (!is_within(in->x[k], k ? in->x[k - 1] : -LASERLOOP_PLATE_X, LASERLOOP_PLATE_X))
-            return NAN;
-    for (int k = 0; k < in->rows; ++k)
-        if (!is_within(in->y[k], k ? in->y[k - 1] : -LASERLOOP_PLATE_Y, LASERLOOP_PLATE_Y))
-            return NAN;
-    for (int k = 0; k < in->columns * in->rows; ++k) {
-        if (!is_within(in->T[k], LASERLOOP_COLDEST, LASERLOOP_HOTTEST))
-            return NAN;
-        most = in->T[k] > most ? in->T[k] : most;
-    }
-    return most;
-}
-
 /* The peak alone: as if a pixel lay just there. */
 static int weigh_peak(twin *w, const process *p, int age, double T, comparison *c)
 {
     double peak[2], top, expected, seen;
     if (!recall_peak(w, p, age, peak, &top))
         return 0;
-    expected = expect_pixel(w, p, w->now - age, top, peak[0] * p->sigma, peak[1] * p->sigma);
+    expected = expect_pixel(w, p, top, peak[0] * p->sigma, peak[1] * p->sigma);
     expected = look_up(&p->heat, expected, NULL) / w->gain;
     seen = look_up(&p->heat, T, NULL);
     return weigh_pixels(w, p, was_lit(w, age), 1, &expected, &seen, c);
@@ -198,11 +170,9 @@ static int weigh_peak(twin *w, const process *p, int age, double T, comparison *
 
 /* Whether a measurement is the last one again where it should have changed: a frame when the beam has moved, a peak when
    the one that is expected has. */
-static int is_frozen(const laserloop_input *in, double hottest, double expected)
+static int is_frozen(const laserloop_input *in, double hottest, double sum, double expected)
 {
-    double print[3] = {hottest, 0.0, 0.0};
-    for (int k = 0; k < in->columns * in->rows; ++k)
-        print[1] += (k + 1) * in->T[k];
+    double print[3] = {hottest, sum, 0.0};
     if (in->columns > 0)
         print[2] = in->x[0] + 3.0 * in->y[0];
     const double dx = own.w.here[0] - door.at[0], dy = own.w.here[1] - door.at[1];
@@ -228,13 +198,14 @@ static int take_measurement(const laserloop_input *in)
         return LASERLOOP_BLIND;
     if (in->age > LASERLOOP_OLDEST)
         return LASERLOOP_TOO_OLD;
-    const double hottest = find_hottest(in);
+    double print;
+    const double hottest = find_hottest(in, &print);
     if (!(hottest > 0.0))
         return LASERLOOP_IMPLAUSIBLE;
     const int warm = in->columns > 0 ? weigh_image(&own.w, &exported_process, in->age, in->columns, in->rows, in->x, in->y,
                                                    in->T, &c)
                                      : weigh_peak(&own.w, &exported_process, in->age, hottest, &c);
-    const int frozen = is_frozen(in, hottest, c.expected);
+    const int frozen = is_frozen(in, hottest, print, c.expected);
     door.taken = own.w.now - in->age;
     if (frozen)
         return LASERLOOP_FROZEN;
@@ -297,8 +268,8 @@ double laserloop_step(const laserloop_input *in, laserloop_output *out)
     if (out) {
         copy(out->plan, plan);
         copy(out->predicted, own.s.T);
-        out->place[0] = own.w.peak[0] * exported_process.sigma;
-        out->place[1] = own.w.peak[1] * exported_process.sigma;
+        out->place[0] = own.w.peak[0][0] * exported_process.sigma;
+        out->place[1] = own.w.peak[0][1] * exported_process.sigma;
         out->gain = own.w.gain;
         out->units = laserloop_units(plan[0]);
         out->status = status;

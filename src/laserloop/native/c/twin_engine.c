@@ -56,8 +56,8 @@ void laserloop_act(const process *p, const problem *b, memory *m, const double *
     out[2 * N + 1] = count;
     out[2 * N + 2] = m->w.gain;
     out[2 * N + 3] = sqrt(m->w.variance);
-    out[2 * N + 4] = m->w.peak[0] * p->sigma;
-    out[2 * N + 5] = m->w.peak[1] * p->sigma;
+    out[2 * N + 4] = m->w.peak[0][0] * p->sigma;
+    out[2 * N + 5] = m->w.peak[0][1] * p->sigma;
     out[2 * N + 6] = m->w.count;
     out[2 * N + 7] = m->w.refused;
     out[2 * N + 8] = used;
@@ -73,7 +73,6 @@ double laserloop_field(const process *p, memory *m, double x, double y)
         f.way[i][1] = y;
     }
     survey(&m->w, p, &f, 0);
-    spread_history(&m->w, (double)m->w.now, p->lags, &m->w.old);
-    place_rule(&m->w, p, NULL, m->w.now, &m->w.rule);
-    return expect_heat(&m->w, p, m->w.now, x, y);
+    recall_heat(&m->w, p, m->w.now);
+    return expect_heat(&m->w, p, x, y);
 }

@@ -2,8 +2,6 @@
 
 #include "twin_types.h"
 
-#define COARSE 0.01 /* of the bottom's time: a horizon in which what is left does not fall in a straight line */
-
 #if LASERLOOP_DOUBLE
 typedef unsigned long long bits;
 #define MAGIC 6755399441055744.0 /* 1.5 * 2^52: adding it rounds to a whole number in the low bits */
@@ -81,160 +79,122 @@ INLINE real left_above_bottom(real x)
 {
     const int is_young = x < (real)0.5;
     const real young = is_young ? (x > (real)1e-3 ? x : (real)1e-3) : (real)0.5, old = is_young ? (real)0.5 : x;
-    const real q = exponential((real)-1 / young), q2 = q * q, q4 = q2 * q2;
-    const real images = (real)1 - (real)2 * (q - q4 + q4 * q4 * q);
-    const real m = exponential((real)-2.4674011002723395 * old), m2 = m * m, m4 = m2 * m2, m8 = m4 * m4;
-    const real root = old * inverse_root(old) * (real)3.5449077018110318;
-    const real modes = root * (m + m8 * m + m8 * m8 * m8 * m);
+    const real q = exponential(is_young ? (real)-1 / young : (real)-2.4674011002723395 * old);
+    const real q2 = q * q, q4 = q2 * q2, q8 = q4 * q4;
+    const real images = (real)1 - (real)2 * (q - q4 + q8 * q);
+    const real modes = old * inverse_root(old) * (real)3.5449077018110318 * (q + q8 * q + q8 * q8 * q8 * q);
     return is_young ? images : modes;
 }
 
-/* Which of the history's Gaussians, or of their images, are felt within a distance of a place; returns how many. */
-static int find_felt(const twin *w, const process *p, double px, double py, double distance, double moment,
-                     int *restrict keep)
+/* Where a place is seen in sides of the plate: bit 0 of a mirror for that in x, bit 1 for that in y. */
+INLINE void reflect(const twin *w, int mirror, const double *place, double *image)
 {
-    const real qx = (real)px, qy = (real)py, near = (real)distance, far = (real)p->reach, grow = (real)w->grow;
-    int total = 0;
-    for (int j = 0; j < w->count; ++j) {
-        const real dx = qx - w->x[j], dy = qy - w->y[j];
-        const real wide = w->xx[j] + w->yy[j] + (real)1 + grow * (real)(moment - w->t[j]);
-        const real reach = near + far * wide * inverse_root(wide);
-        keep[j] = dx * dx + dy * dy < reach * reach;
-        total += keep[j];
-    }
-    return total;
+    image[0] = mirror & 1 ? 2.0 * w->wall[0] - place[0] : place[0];
+    image[1] = mirror & 2 ? 2.0 * w->wall[1] - place[1] : place[1];
 }
 
-/* What is left above the bottom of live heat, now and per tick; over a short horizon it falls in a straight line. */
-static void feel_bottom(twin *w)
+/* As which images, a bit for each mirror, a block of the history is felt within a distance of a place; all in beam widths. */
+static int find_felt(const twin *w, const process *p, int j, const double *place, double distance, double moment)
 {
-    const real depth = (real)w->depth, per = (real)(1.0 / N);
-    felt_heat *l = &w->live;
-    int thick;
-    for (thick = 0; thick < l->count && ((double)w->now - l->t[thick] + N) * w->depth > 0.04; ++thick)
-        ; /* older ones feel it */
-    for (int j = 0; j < thick; ++j) {
-        const real age = (real)((double)w->now - l->t[j]);
-        l->left[j] = left_above_bottom(depth * age);
-        l->fall[j] = (left_above_bottom(depth * (age + (real)N)) - l->left[j]) * per;
+    const real qx = (real)place[0], qy = (real)place[1], near = (real)distance, far = (real)p->reach, grow = (real)w->grow;
+    const real rx = (real)(2.0 * w->wall[0] - place[0]), ry = (real)(2.0 * w->wall[1] - place[1]);
+    int felt[4] = {0};
+    for (int l = 0, k = j; l < LANES; ++l, ++k) {
+        const real age = (real)(moment - w->t[k]), wide = w->xx[k] + w->yy[k] + (real)1 + grow * age;
+        const real reach = near + far * wide * inverse_root(wide), most = age > (real)0 ? reach * reach : (real)0;
+        const real x = qx - w->x[k], y = qy - w->y[k], mx = rx - w->x[k], my = ry - w->y[k];
+        felt[0] += x * x + y * y < most;
+        felt[1] += mx * mx + y * y < most;
+        felt[2] += x * x + my * my < most;
+        felt[3] += mx * mx + my * my < most;
     }
-    for (int j = thick; j < l->count; ++j) {
-        l->left[j] = (real)1;
-        l->fall[j] = (real)0;
-    }
+    return (felt[0] > 0) | (felt[1] > 0) << 1 | (felt[2] > 0) << 2 | (felt[3] > 0) << 3;
 }
 
-/* What of the history is felt within `radius` of a place until `moment`, with images in the sides; all in beam widths. */
+/* Which blocks of the younger history, and of its images in the sides, are felt within `radius` of a place until `moment`. */
 static void gather(twin *w, const process *p, const double *centre, double radius, double moment)
 {
-    felt_heat *l = &w->live;
-    int used[4], mirrors = 0, k = 0;
-    for (int mirror = 0; mirror < 4; ++mirror)
-        if (find_felt(w, p, mirror & 1 ? 2.0 * w->wall[0] - centre[0] : centre[0],
-                      mirror & 2 ? 2.0 * w->wall[1] - centre[1] : centre[1], radius, moment, w->keep[mirror]))
-            used[mirrors++] = mirror;
-    for (int j = 0; j < w->count; ++j)
-        for (int i = 0; i < mirrors; ++i) {
-            w->felt[k] = 4 * j + used[i];
-            k += w->keep[used[i]][j];
-        }
-    for (int i = 0; i < k; ++i) {
-        const int j = w->felt[i] / 4, mirror = w->felt[i] % 4;
-        l->e[i] = w->e[j];
-        l->t[i] = w->t[j];
-        l->x[i] = mirror & 1 ? (real)(2.0 * w->wall[0]) - w->x[j] : w->x[j];
-        l->y[i] = mirror & 2 ? (real)(2.0 * w->wall[1]) - w->y[j] : w->y[j];
-        l->xx[i] = w->xx[j];
-        l->xy[i] = mirror == 1 || mirror == 2 ? -w->xy[j] : w->xy[j];
-        l->yy[i] = w->yy[j];
-    }
-    l->count = k;
-    feel_bottom(w);
-}
-
-/* Gaussians at `moment` of ticks that had ended `lags` ticks before it; `out->count` is whole blocks. */
-static void spread_history(const twin *w, double moment, int lags, gaussians *restrict out)
-{
-    const real grow = (real)w->grow, depth = (real)w->depth, ahead = (real)(moment - (double)w->now);
-    const felt_heat *l = &w->live;
-    int count = l->count;
-    while (count > 0 && l->t[count - 1] > moment - lags)
-        --count;
-    for (int j = 0; j < count; ++j) {
-        const real tau = grow * (real)(moment - l->t[j]);
-        const real xx = l->xx[j] + tau + (real)1, yy = l->yy[j] + tau + (real)1, xy = l->xy[j];
-        const real det = xx * yy - xy * xy, one = (real)1 / det;
-        out->ixx[j] = yy * one;
-        out->ixy[j] = -xy * one;
-        out->iyy[j] = xx * one;
-        out->x[j] = l->x[j];
-        out->y[j] = l->y[j];
-        out->height[j] = l->e[j] * inverse_root(tau * det);
-    }
-    if (w->depth * N > COARSE)
-        for (int j = 0; j < count; ++j)
-            out->height[j] *= left_above_bottom(depth * (real)(moment - l->t[j]));
-    else
-        for (int j = 0; j < count; ++j)
-            out->height[j] *= l->left[j] + ahead * l->fall[j];
-    out->count = (count + LANES - 1) / LANES * LANES;
-    for (int j = count; j < out->count; ++j) {
-        out->x[j] = out->y[j] = out->ixy[j] = out->height[j] = (real)0;
-        out->ixx[j] = out->iyy[j] = (real)1;
+    w->blocks = 0;
+    for (int j = w->far.count; j < w->count; j += LANES) {
+        const int felt = find_felt(w, p, j, centre, radius, moment);
+        for (int mirror = 0; mirror < 4; ++mirror)
+            if (felt >> mirror & 1) {
+                w->block[w->blocks] = j;
+                w->mirror[w->blocks++] = mirror;
+            }
     }
 }
 
-static double add_up(int count, const real *restrict x)
+/* A block of Gaussians at `moment`, as they are or as an image. Ticks that had not ended `lags` ticks before give nothing. */
+static void spread_block(const twin *w, int j, int mirror, double moment, int lags, gaussians *restrict out)
 {
-    real lane[LANES] = {0};
-    double total = 0.0;
-    for (int j = 0; j < count; j += LANES)
+    const real grow = (real)w->grow, sign = (real)(mirror == 1 || mirror == 2 ? -1 : 1), most = (real)lags;
+    const real left = (real)(mirror & 1 ? -1 : 1), wall = (real)(mirror & 1 ? 2.0 * w->wall[0] : 0.0);
+    const real down = (real)(mirror & 2 ? -1 : 1), floor = (real)(mirror & 2 ? 2.0 * w->wall[1] : 0.0);
+    for (int l = 0; l < LANES; ++l) {
+        const real age = (real)(moment - w->t[j + l]), tau = grow * (age > most ? age : (real)1);
+        const real xx = w->xx[j + l] + tau + (real)1, yy = w->yy[j + l] + tau + (real)1, xy = sign * w->xy[j + l];
+        const real det = xx * yy - xy * xy, one = (real)1 / det, height = w->e[j + l] * inverse_root(tau * det);
+        out->ixx[l] = yy * one;
+        out->ixy[l] = -xy * one;
+        out->iyy[l] = xx * one;
+        out->x[l] = wall + left * w->x[j + l];
+        out->y[l] = floor + down * w->y[j + l];
+        out->height[l] = age > most ? height : (real)0;
+    }
+    if ((moment - w->t[j]) * w->depth > 0.04) /* heat that old has come to the bottom */
         for (int l = 0; l < LANES; ++l)
-            lane[l] += x[j + l];
-    for (int l = 0; l < LANES; ++l)
-        total += (double)lane[l];
-    return total;
+            out->height[l] *= left_above_bottom((real)w->depth * (real)(moment - w->t[j + l]));
 }
 
-/* u alone at a point, in beam widths. */
-static double sum_heat(const gaussians *g, double px, double py, real *restrict part)
+/* Younger heat at `moment`, of ticks that had ended `lags` ticks before, into w->old. */
+static void spread_history(twin *w, double moment, int lags)
+{
+    for (int k = 0; k < w->blocks; ++k)
+        spread_block(w, w->block[k], w->mirror[k], moment, lags, &w->old[k]);
+}
+
+INLINE double add_up(int count, const real *x)
+{
+    real four[4] = {x[0], x[1], x[2], x[3]};
+    for (int k = 4; k < count; k += 4)
+        for (int l = 0; l < 4; ++l)
+            four[l] += x[k + l];
+    return (double)((four[0] + four[2]) + (four[1] + four[3]));
+}
+
+/* u of younger heat alone at a point, in beam widths. */
+static double sum_heat(const twin *w, double px, double py)
 {
     const real qx = (real)px, qy = (real)py;
-    for (int j = 0; j < g->count; ++j) {
-        const real dx = qx - g->x[j], dy = qy - g->y[j];
-        const real form = g->ixx[j] * dx * dx + (real)2 * g->ixy[j] * dx * dy + g->iyy[j] * dy * dy;
-        part[j] = g->height[j] * exponential((real)-0.5 * form);
-    }
-    return add_up(g->count, part);
+    real sum[LANES] = {0};
+    for (const gaussians *g = w->old; g < w->old + w->blocks; ++g)
+        for (int l = 0; l < LANES; ++l) {
+            const real dx = qx - g->x[l], dy = qy - g->y[l];
+            const real form = g->ixx[l] * dx * dx + (real)2 * g->ixy[l] * dx * dy + g->iyy[l] * dy * dy;
+            sum[l] += g->height[l] * exponential((real)-0.5 * form);
+        }
+    return add_up(LANES, sum);
 }
 
-/* What each Gaussian adds to u and its derivatives at a point, in beam widths. */
-static void fill_field(const gaussians *g, double px, double py, parts *restrict p)
+/* u of younger heat and its derivatives at a point, in beam widths. */
+static field sum_field(const twin *w, double px, double py)
 {
     const real qx = (real)px, qy = (real)py;
-    for (int j = 0; j < g->count; ++j) {
-        const real dx = qx - g->x[j], dy = qy - g->y[j];
-        const real sx = g->ixx[j] * dx + g->ixy[j] * dy, sy = g->ixy[j] * dx + g->iyy[j] * dy;
-        const real u = g->height[j] * exponential((real)-0.5 * (sx * dx + sy * dy));
-        p->part[0][j] = u;
-        p->part[1][j] = -u * sx;
-        p->part[2][j] = -u * sy;
-        p->part[3][j] = u * (sx * sx - g->ixx[j]);
-        p->part[4][j] = u * (sx * sy - g->ixy[j]);
-        p->part[5][j] = u * (sy * sy - g->iyy[j]);
-    }
-}
-
-/* u and its derivatives at a point, in beam widths. */
-static field sum_field(const gaussians *g, double px, double py, parts *restrict p)
-{
-    field f;
-    fill_field(g, px, py, p);
-    f.u = add_up(g->count, p->part[0]);
-    f.x = add_up(g->count, p->part[1]);
-    f.y = add_up(g->count, p->part[2]);
-    f.xx = add_up(g->count, p->part[3]);
-    f.xy = add_up(g->count, p->part[4]);
-    f.yy = add_up(g->count, p->part[5]);
+    real sum[6][LANES] = {{0}};
+    for (const gaussians *g = w->old; g < w->old + w->blocks; ++g)
+        for (int l = 0; l < LANES; ++l) {
+            const real dx = qx - g->x[l], dy = qy - g->y[l];
+            const real sx = g->ixx[l] * dx + g->ixy[l] * dy, sy = g->ixy[l] * dx + g->iyy[l] * dy;
+            const real u = g->height[l] * exponential((real)-0.5 * (sx * dx + sy * dy));
+            sum[0][l] += u;
+            sum[1][l] -= u * sx;
+            sum[2][l] -= u * sy;
+            sum[3][l] += u * (sx * sx - g->ixx[l]);
+            sum[4][l] += u * (sx * sy - g->ixy[l]);
+            sum[5][l] += u * (sy * sy - g->iyy[l]);
+        }
+    const field f = {add_up(LANES, sum[0]), add_up(LANES, sum[1]), add_up(LANES, sum[2]),
+                     add_up(LANES, sum[3]), add_up(LANES, sum[4]), add_up(LANES, sum[5])};
     return f;
 }

@@ -5,6 +5,13 @@
 #define LOOKS 4     /* most steps towards a peak; one is usual */
 #define CLOSE 0.02  /* beam widths: a quadratic holds so far, */
 #define NEARBY 0.1  /* and nearly so far after a step */
+#define AROUND 0.5  /* beam widths around the peaks that are expected, where old heat is told exactly */
+#define REUSED 4.0  /* ticks for which that is done at once */
+#define NOWHERE {{HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL}}
+
+typedef struct {
+    double low[2], high[2];
+} box;
 
 typedef struct {
     double centre[2];  /* of the quadratics, in beam widths */
@@ -74,34 +81,93 @@ static const double *find_end(const twin *w, const prospect *f, long long when)
     return when == w->now ? w->here : w->place[when % RECENT];
 }
 
+/* Where the peak may be at a moment, in beam widths: where the last plan expected it, if the beam went as it was to go,
+   or as far from the beam, m, as it was last. */
+static void guess_peak(const twin *w, const process *p, long long moment, const double *from, const double *to, double *point)
+{
+    const double dx = to[0] - from[0], dy = to[1] - from[1], length = sqrt(dx * dx + dy * dy);
+    const double ex = length > 0.0 ? dx / length : 1.0, ey = length > 0.0 ? dy / length : 0.0;
+    const long long i = moment - w->planned - 1;
+    if (i >= 0 && i < N && w->known[i] &&
+        fabs(to[0] - w->beam[i][0]) + fabs(to[1] - w->beam[i][1]) < CLOSE * p->sigma) {
+        point[0] = w->peak[i][0];
+        point[1] = w->peak[i][1];
+        return;
+    }
+    point[0] = to[0] / p->sigma + w->offset[0] * ex - w->offset[1] * ey;
+    point[1] = to[1] / p->sigma + w->offset[0] * ey + w->offset[1] * ex;
+}
+
+static void widen(box *b, const double *point)
+{
+    for (int axis = 0; axis < 2; ++axis) {
+        b->low[axis] = point[axis] < b->low[axis] ? point[axis] : b->low[axis];
+        b->high[axis] = point[axis] > b->high[axis] ? point[axis] : b->high[axis];
+    }
+}
+
+static double hypotenuse(const double *v)
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1]);
+}
+
+/* Expand old heat about the peaks that are looked for, in the frames of an image that was taken then and in the plan, and
+   those of a few ticks after it; if that was not done yet. */
+static void survey_far(twin *w, const process *p, const prospect *f, long long then)
+{
+    const long long oldest = then - p->exposure + 1, least = w->now - p->recent + 1 > 1 ? w->now - p->recent + 1 : 1;
+    const long long frames[2] = {then, oldest > least ? oldest : least};
+    box peaks = NOWHERE;
+    double centre[2], point[2], size[2], ahead[2];
+    for (int k = 0; k < 2 && then > 0; ++k) {
+        guess_peak(w, p, frames[k], find_end(w, NULL, frames[k] - 1), find_end(w, NULL, frames[k]), point);
+        widen(&peaks, point);
+    }
+    for (int i = 0; i < N; ++i) {
+        guess_peak(w, p, w->now + 1 + i, f->way[i], f->way[i + 1], point);
+        widen(&peaks, point);
+    }
+    for (int axis = 0; axis < 2; ++axis) {
+        centre[axis] = 0.5 * (peaks.low[axis] + peaks.high[axis]);
+        size[axis] = 0.5 * (peaks.high[axis] - peaks.low[axis]);
+        ahead[axis] = 0.5 * REUSED / N * (f->way[N][axis] - f->way[0][axis]) / p->sigma;
+    }
+    const double length = hypotenuse(size) + AROUND + 1.5 * p->pixel / p->sigma;
+    const double from = (double)frames[1], to = (double)(w->now + N);
+    if (is_told(w, centre, length, from, to))
+        return;
+    centre[0] += ahead[0];
+    centre[1] += ahead[1];
+    expand_far(w, p, centre, length + hypotenuse(ahead), 0.5 * (from + to + REUSED), 0.5 * (to - from + REUSED));
+}
+
 /* Gather the heat around the beam: where it was `age` ticks ago, is, and will be. */
 static void survey(twin *w, const process *p, const prospect *f, int age)
 {
-    const double *from = find_end(w, NULL, age > 0 && age <= p->recent && age < w->now ? w->now - age : w->now);
-    double low[2], high[2], centre[2], radius = 4.0 + 3.0 * p->pixel / p->sigma;
+    const long long then = age > 0 && age <= p->recent && age < w->now ? w->now - age : w->now;
+    box beam = NOWHERE;
+    double centre[2], radius = 4.0 + 3.0 * p->pixel / p->sigma;
+    widen(&beam, find_end(w, NULL, then));
+    widen(&beam, w->here);
+    for (int i = 0; i <= N; ++i)
+        widen(&beam, f->way[i]);
     w->sides = 0;
     for (int axis = 0; axis < 2; ++axis) {
-        low[axis] = from[axis] < w->here[axis] ? from[axis] : w->here[axis];
-        high[axis] = from[axis] < w->here[axis] ? w->here[axis] : from[axis];
-        for (int i = 0; i <= N; ++i) {
-            low[axis] = f->way[i][axis] < low[axis] ? f->way[i][axis] : low[axis];
-            high[axis] = f->way[i][axis] > high[axis] ? f->way[i][axis] : high[axis];
-        }
-        const double beam = f->way[N][axis], side = (beam < 0.0 ? -0.5 : 0.5) * p->plate[axis];
-        const double gap = low[axis] < side && side < high[axis] ? 0.0
-                           : fabs(side - low[axis]) < fabs(side - high[axis]) ? fabs(side - low[axis])
-                                                                              : fabs(side - high[axis]);
+        const double low = beam.low[axis], high = beam.high[axis], side = (f->way[N][axis] < 0.0 ? -0.5 : 0.5) * p->plate[axis];
+        const double nearer = fabs(side - low) < fabs(side - high) ? fabs(side - low) : fabs(side - high);
+        const double gap = low < side && side < high ? 0.0 : nearer;
         w->wall[axis] = side / p->sigma;
         if (2.0 * gap / p->sigma < (p->reach + 1.0) * sqrt(1.0 + w->grow * p->lags)) /* young heat is strong */
             w->sides |= 1 << axis;
-        centre[axis] = 0.5 * (low[axis] + high[axis]) / p->sigma;
-        radius += 0.5 * (high[axis] - low[axis]) / p->sigma;
+        centre[axis] = 0.5 * (low + high) / p->sigma;
+        radius += 0.5 * (high - low) / p->sigma;
     }
+    survey_far(w, p, f, then);
     gather(w, p, centre, radius, (double)(w->now + N));
 }
 
 /* Add heat seen from the mirror image of a point: derivatives across the mirror change sign. */
-static void add_mirrored(field *sum, field f, int mirror, double weight)
+static void add_mirrored(field *sum, field f, int mirror)
 {
     if (mirror & 1)
         f.x = -f.x;
@@ -109,85 +175,68 @@ static void add_mirrored(field *sum, field f, int mirror, double weight)
         f.y = -f.y;
     if (mirror == 1 || mirror == 2)
         f.xy = -f.xy;
-    add_field(sum, &f, weight);
+    add_field(sum, &f, 1.0);
 }
 
-/* Where the points of the rule are at a moment; ticks from before the start give nothing. */
-static void place_rule(const twin *w, const process *p, const prospect *f, long long moment, gaussians *g)
+/* The ticks that the rule looks at until the end of one of them: where each began, and what it absorbed. Those before the
+   start, and those to come, give nothing. */
+static void list_track(const twin *w, const process *p, const prospect *f, long long end, int count, track *t)
 {
-    for (int lag = 0; lag < p->lags; ++lag) {
-        const long long when = moment - 1 - lag;
+    const double per = 1.0 / p->sigma;
+    for (int k = 0; k < count; ++k) {
+        const long long when = end - k;
         const int there = when >= 0 && when >= w->now - p->recent;
-        const double *a = find_end(w, f, there ? when : moment), *b = find_end(w, f, there ? when + 1 : moment);
-        const double x = a[0] / p->sigma, y = a[1] / p->sigma, dx = b[0] / p->sigma - x, dy = b[1] / p->sigma - y;
-        for (int j = w->first[lag]; j < w->first[lag + 1]; ++j) {
-            g->x[j] = (real)(x + p->way[j] * dx);
-            g->y[j] = (real)(y + p->way[j] * dy);
-            g->height[j] = there ? (real)w->rule_height[j] : (real)0;
-        }
+        const double *place = find_end(w, f, there ? when : w->now);
+        t->x[k] = (real)(place[0] * per);
+        t->y[k] = (real)(place[1] * per);
+        t->watts[k] = there && when < w->now ? (real)w->watts[when % RECENT] : (real)0;
     }
 }
 
-/* Add up the rule's points of some lags. */
-static field sum_lags(const twin *w, int from, int to)
+/* Quadratics around a point at the end of a tick that began at place `from` of a track: all past heat, and that of each of
+   the `ahead` ticks to come, per watt. */
+static void look_around(const twin *w, const track *t, int from, int ahead, const double *point, field *fixed, field *coming)
 {
-    double sum[6];
-    for (int c = 0; c < 6; ++c) {
-        const real *part = w->sums.part[c];
-        real total = (real)0;
-        for (int j = w->first[from]; j < w->first[to]; ++j)
-            total += part[j];
-        sum[c] = (double)total;
-    }
-    const field f = {sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]};
-    return f;
-}
-
-/* Quadratics around a point at a moment: all past heat, and that of each coming tick per watt. */
-static void look_around(twin *w, const process *p, long long moment, const double *point, field *fixed, field *coming)
-{
-    const long long ahead = moment - w->now;
-    *fixed = sum_field(&w->old, point[0], point[1], &w->sums);
+    *fixed = sum_field(w, point[0], point[1]);
+    add_far_field(&w->far, point, fixed);
     if (coming)
         memset(coming, 0, N * sizeof *coming);
     for (int mirror = 0; mirror < 4; ++mirror) {
-        const double x = mirror & 1 ? 2.0 * w->wall[0] - point[0] : point[0];
-        const double y = mirror & 2 ? 2.0 * w->wall[1] - point[1] : point[1];
+        real sum[6][WIDE], watts[WIDE];
+        double image[2], past[6];
         if (mirror & ~w->sides)
             continue;
-        fill_field(&w->rule, x, y, &w->sums);
-        for (int lag = 0; lag < p->lags; ++lag) {
-            const long long when = moment - 1 - lag;
-            if (lag < ahead)
-                add_mirrored(&coming[ahead - 1 - lag], sum_lags(w, lag, lag + 1), mirror, 1.0);
-            else if (when >= 0 && when >= w->now - p->recent)
-                add_mirrored(fixed, sum_lags(w, lag, lag + 1), mirror, w->watts[when % RECENT]);
+        reflect(w, mirror, point, image);
+        sum_rule_field(&w->rule, image[0], image[1], sum);
+        for (int c = 0; c < 6; ++c) {
+            for (int l = 0; l < WIDE; ++l)
+                watts[l] = sum[c][l] * t->watts[from + l];
+            past[c] = add_up(WIDE, watts);
+        }
+        const field all = {past[0], past[1], past[2], past[3], past[4], past[5]};
+        add_mirrored(fixed, all, mirror);
+        for (int l = 0; l < ahead; ++l) {
+            const field one = {(double)sum[0][l], (double)sum[1][l], (double)sum[2][l],
+                               (double)sum[3][l], (double)sum[4][l], (double)sum[5][l]};
+            add_mirrored(&coming[ahead - 1 - l], one, mirror);
         }
     }
-}
-
-/* A point a little behind the beam, m, or where the peak was last, in beam widths. */
-static void guess_peak(const twin *w, const process *p, const double *from, const double *to, double *point)
-{
-    const double dx = to[0] - from[0], dy = to[1] - from[1], length = sqrt(dx * dx + dy * dy);
-    const double ex = length > 0.0 ? dx / length : 1.0, ey = length > 0.0 ? dy / length : 0.0;
-    point[0] = to[0] / p->sigma + w->offset[0] * ex - w->offset[1] * ey;
-    point[1] = to[1] / p->sigma + w->offset[0] * ey + w->offset[1] * ex;
 }
 
 /* What any plan near `watts`, absorbed, leads to after each coming tick. */
 static void look_ahead(twin *w, const process *p, const double *watts, prospect *f)
 {
+    list_track(w, p, f, w->now + N, N + 1 + WIDE, &w->coming);
     for (int i = 0; i < N; ++i) {
-        const long long moment = w->now + 1 + i;
         outlook *o = &f->at[i];
         double step[2];
-        spread_history(w, (double)moment, p->lags, &w->old);
-        place_rule(w, p, f, moment, &w->rule);
-        guess_peak(w, p, f->way[i], f->way[i + 1], o->centre);
+        move_far(&w->far, (double)(w->now + 1 + i));
+        spread_history(w, (double)(w->now + 1 + i), p->lags);
+        place_rule(&w->coming, N - i, &w->rule);
+        guess_peak(w, p, w->now + 1 + i, f->way[i], f->way[i + 1], o->centre);
         for (int round = 0;; ++round) {
             field total;
-            look_around(w, p, moment, o->centre, &o->fixed, o->tick);
+            look_around(w, &w->coming, N - i, i + 1, o->centre, &o->fixed, o->tick);
             total = o->fixed;
             for (int j = 0; j <= i; ++j)
                 add_field(&total, &o->tick[j], watts[j]);
@@ -200,9 +249,9 @@ static void look_ahead(twin *w, const process *p, const double *watts, prospect 
     }
 }
 
-/* T_max of a plan, W commanded, and its slopes in K per W; also where the peak of the first tick is. */
+/* T_max of a plan, W commanded, its slopes in K per W, and where the peaks are. */
 static void foresee(const twin *w, const process *p, const prospect *f, const double *plan, double *T, double (*J)[N],
-                    double *peak)
+                    double (*peak)[2])
 {
     double watts[N];
     for (int j = 0; j < N; ++j)
@@ -217,15 +266,13 @@ static void foresee(const twin *w, const process *p, const prospect *f, const do
         T[i] = look_up(&p->temperature, w->gain * at_step(&total, step), &slope);
         for (int j = 0; j <= i; ++j)
             gain[j] = slope * w->gain * p->absorptivity * at_step(&o->tick[j], step);
-        for (int c = 0; J && c < N; ++c) {
+        for (int c = 0; c < N; ++c) {
             double sum = 0.0;
             for (int j = c; j <= i; ++j)
                 sum += gain[j] * f->follow[j][c];
             J[i][c] = sum;
         }
-        if (i == 0 && peak) {
-            peak[0] = o->centre[0] + step[0];
-            peak[1] = o->centre[1] + step[1];
-        }
+        peak[i][0] = o->centre[0] + step[0];
+        peak[i][1] = o->centre[1] + step[1];
     }
 }

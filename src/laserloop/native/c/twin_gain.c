@@ -61,44 +61,46 @@ static int find_lines(int all, const double *line, double at, int count)
     return low + count > all ? all - count : low;
 }
 
-/* u at a point, m, of the heat that w->old and w->rule hold. */
-static double expect_heat(twin *w, const process *p, long long moment, double x, double y)
+/* u at a point, m, of the heat that w->far, w->old, w->rule and w->past hold. */
+static double expect_heat(const twin *w, const process *p, double x, double y)
 {
-    double total = sum_heat(&w->old, x / p->sigma, y / p->sigma, w->sums.part[0]);
+    const double point[2] = {x / p->sigma, y / p->sigma};
+    double total = sum_heat(w, point[0], point[1]) + find_far_heat(&w->far, point[0], point[1]);
     for (int mirror = 0; mirror < 4; ++mirror) {
-        const double px = mirror & 1 ? 2.0 * w->wall[0] - x / p->sigma : x / p->sigma;
-        const double py = mirror & 2 ? 2.0 * w->wall[1] - y / p->sigma : y / p->sigma;
+        real sum[WIDE];
+        double image[2];
         if (mirror & ~w->sides)
             continue;
-        sum_heat(&w->rule, px, py, w->sums.part[0]);
-        for (int j = 0; j < p->points; ++j) {
-            const long long when = moment - 1 - p->lag[j];
-            if (when >= 0)
-                total += (double)w->sums.part[0][j] * w->watts[when % RECENT];
-        }
+        reflect(w, mirror, point, image);
+        sum_rule_heat(&w->rule, image[0], image[1], sum);
+        for (int l = 0; l < WIDE; ++l)
+            sum[l] *= w->past.watts[1 + l];
+        total += add_up(WIDE, sum);
     }
     return total;
 }
 
 /* What a pixel is expected to read, K: at its centre, or on average; `top`: u of the peak. */
-static double expect_pixel(twin *w, const process *p, long long moment, double top, double x, double y)
+static double expect_pixel(const twin *w, const process *p, double top, double x, double y)
 {
     const int count = p->pixel <= p->subpixel * p->sigma ? 1 : 4;
     double mean = 0.0;
     for (int k = 0; k < count; ++k) {
         const double px = count == 1 ? x : x + 0.5 * p->pixel * gauss[k % 2];
         const double py = count == 1 ? y : y + 0.5 * p->pixel * gauss[k / 2];
-        const double u = expect_heat(w, p, moment, px, py);
+        const double u = expect_heat(w, p, px, py);
         mean += look_up(&p->temperature, w->gain * (1.0 - p->slender * (1.0 - u / top)) * u, NULL) / count;
     }
     return mean;
 }
 
-/* All heat at a moment of the past, into w->old and w->rule. */
+/* All heat at a moment of the past, into w->far, w->old, w->rule and w->past. */
 static void recall_heat(twin *w, const process *p, long long moment)
 {
-    spread_history(w, (double)moment, p->lags, &w->old);
-    place_rule(w, p, NULL, moment, &w->rule);
+    move_far(&w->far, (double)moment);
+    spread_history(w, (double)moment, p->lags);
+    list_track(w, p, NULL, moment, 1 + WIDE, &w->past);
+    place_rule(&w->past, 1, &w->rule);
 }
 
 /* The heat `age` ticks ago, the peak in it, in beam widths, and its u. Returns 0 if that is too long ago or nothing had
@@ -110,10 +112,10 @@ static int recall_peak(twin *w, const process *p, int age, double *peak, double 
     if (age < 0 || moment < 1 || p->recent - age < p->lags)
         return 0;
     recall_heat(w, p, moment);
-    guess_peak(w, p, find_end(w, NULL, moment - 1), find_end(w, NULL, moment), peak);
+    guess_peak(w, p, moment, find_end(w, NULL, moment - 1), find_end(w, NULL, moment), peak);
     for (int round = 0; round < ROUNDS; ++round) {
         field total;
-        look_around(w, p, moment, peak, &total, NULL);
+        look_around(w, &w->past, 1, 0, peak, &total, NULL);
         step_uphill(&total, p->longest, step);
         *top = at_step(&total, step);
         peak[0] += step[0];
@@ -194,7 +196,7 @@ static int weigh_image(twin *w, const process *p, int age, int columns, int rows
         if (frames > 1 && moment > 0)
             recall_heat(w, p, moment);
         for (int k = 0; k < wide * tall; ++k)
-            expected[k] += (moment > 0 ? expect_pixel(w, p, moment, top, x[left + k % wide], y[first + k / wide])
+            expected[k] += (moment > 0 ? expect_pixel(w, p, top, x[left + k % wide], y[first + k / wide])
                                        : p->ambient) / frames;
     }
     for (int k = 0; k < wide * tall; ++k) {

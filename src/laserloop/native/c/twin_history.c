@@ -2,9 +2,15 @@
 
 #include "twin_types.h"
 
+enum { KEEP, FORGET, MERGE };
+
 typedef struct {
     double e, t, x, y, xx, xy, yy;
 } node;
+
+typedef struct { /* one Gaussian of each pair */
+    real height[PAIRS], ixx[PAIRS], ixy[PAIRS], iyy[PAIRS];
+} row;
 
 static node get_node(const twin *w, int i)
 {
@@ -49,75 +55,100 @@ static void remove_node(twin *w, int i)
     memmove(w->xx + i, w->xx + i + 1, rest * sizeof *w->xx);
     memmove(w->xy + i, w->xy + i + 1, rest * sizeof *w->xy);
     memmove(w->yy + i, w->yy + i + 1, rest * sizeof *w->yy);
-    --w->count;
+    w->t[--w->count] = HUGE_VAL; /* a time that never comes */
+    w->far.count -= i < w->far.count;
+}
+
+/* A plate at rest. */
+static void empty_history(twin *w)
+{
+    w->count = w->cursor = w->far.count = 0;
+    w->far.ticks = -1.0;
+    for (int i = 0; i < NODES + SPARE; ++i)
+        w->t[i] = HUGE_VAL;
 }
 
 static void merge_at(twin *w, int i)
 {
     const node a = get_node(w, i), b = get_node(w, i + 1), both = join_nodes(&a, &b);
     put_node(w, i + 1, &both);
+    if (i + 1 == w->far.count)
+        w->far.ticks = -1.0; /* of that one, the polynomial has only the elder half */
     remove_node(w, i);
 }
 
-/* Three Gaussians at one moment and some points: a, b and both. */
-static void set_gaussian(const twin *w, const node *n, gaussians *g, int j)
+/* What heat of some age has become. */
+INLINE void set_gaussian(const twin *w, real e, real age, real cxx, real cxy, real cyy, row *g, int l)
 {
-    const double age = (double)w->now - n->t, tau = w->grow * age;
-    const double xx = n->xx + tau + 1.0, yy = n->yy + tau + 1.0, det = xx * yy - n->xy * n->xy;
-    g->ixx[j] = (real)(yy / det);
-    g->ixy[j] = (real)(-n->xy / det);
-    g->iyy[j] = (real)(xx / det);
-    g->height[j] = (real)n->e * inverse_root((real)(tau * det)) * left_above_bottom((real)(w->depth * age));
+    const real tau = (real)w->grow * age, xx = cxx + tau + (real)1, yy = cyy + tau + (real)1;
+    const real det = xx * yy - cxy * cxy, one = (real)1 / det;
+    g->height[l] = e * inverse_root(tau * det) * left_above_bottom((real)w->depth * age);
+    g->ixx[l] = yy * one;
+    g->ixy[l] = -cxy * one;
+    g->iyy[l] = xx * one;
 }
 
-/* Merge the pair i, i + 1, or forget its elder, if that can be afforded. */
-static int judge_pair(twin *w, const process *p, int i)
+/* Its u at a distance from its centre. */
+INLINE real rise(const row *g, int l, real dx, real dy)
 {
-    static const double probes[5] = {-1.0, -0.5, 0.0, 0.5, 1.0};
-    const node a = get_node(w, i), b = get_node(w, i + 1), both = join_nodes(&a, &b);
-    const node *all[3];
-    gaussians *g = &w->old;
-    real form[16], worst = (real)0;
-    all[0] = &a;
-    all[1] = &b;
-    all[2] = &both;
-    for (int j = 0; j < 3; ++j)
-        set_gaussian(w, all[j], g, j);
-    if ((double)g->height[0] < p->faded) {
-        remove_node(w, i);
-        return 1;
+    const real form = g->ixx[l] * dx * dx + (real)2 * g->ixy[l] * dx * dy + g->iyy[l] * dy * dy;
+    return g->height[l] * exponential((real)-0.5 * form);
+}
+
+/* Judge the pairs i, i + 1 and so on, as they are, side by side: whether to keep each, to forget its elder or to merge it. */
+static void judge_pairs(const twin *w, const process *p, int i, int *restrict verdict)
+{
+    static const real probes[5] = {(real)-1.0, (real)-0.5, (real)0.0, (real)0.5, (real)1.0};
+    const real worth = (real)p->worth, faded = (real)p->faded;
+    row a, b, c;
+    real worst[PAIRS] = {0};
+    for (int l = 0, k = i; l < PAIRS; ++l, ++k) {
+        const real share = w->e[k] / (w->e[k] + w->e[k + 1]), rest = (real)1 - share;
+        const real dx = w->x[k + 1] - w->x[k], dy = w->y[k + 1] - w->y[k], spread = share * rest;
+        const real young = (real)((double)w->now - w->t[k + 1]), old = (real)((double)w->now - w->t[k]);
+        set_gaussian(w, w->e[k], old, w->xx[k], w->xy[k], w->yy[k], &a, l);
+        set_gaussian(w, w->e[k + 1], young, w->xx[k + 1], w->xy[k + 1], w->yy[k + 1], &b, l);
+        set_gaussian(w, w->e[k] + w->e[k + 1], share * old + rest * young,
+                     share * w->xx[k] + rest * w->xx[k + 1] + spread * dx * dx,
+                     share * w->xy[k] + rest * w->xy[k + 1] + spread * dx * dy,
+                     share * w->yy[k] + rest * w->yy[k + 1] + spread * dy * dy, &c, l);
     }
-    for (int k = 0; k < 5; ++k)
-        for (int j = 0; j < 3; ++j) {
-            const real dx = (real)(both.x + probes[k] * (b.x - a.x) - all[j]->x);
-            const real dy = (real)(both.y + probes[k] * (b.y - a.y) - all[j]->y);
-            form[3 * k + j] = (real)-0.5 * (g->ixx[j] * dx * dx + (real)2 * g->ixy[j] * dx * dy + g->iyy[j] * dy * dy);
+    for (int m = 0; m < 5; ++m)
+        for (int l = 0, k = i; l < PAIRS; ++l, ++k) { /* from the common centre, in distances of the two */
+            const real dx = w->x[k + 1] - w->x[k], dy = w->y[k + 1] - w->y[k];
+            const real share = w->e[k] / (w->e[k] + w->e[k + 1]), at = probes[m], of_a = at + ((real)1 - share), of_b = at - share;
+            const real off = rise(&a, l, of_a * dx, of_a * dy) + rise(&b, l, of_b * dx, of_b * dy) - rise(&c, l, at * dx, at * dy);
+            const real size = off < (real)0 ? -off : off;
+            worst[l] = size > worst[l] ? size : worst[l];
         }
-    form[15] = (real)0;
-    for (int k = 0; k < 16; ++k)
-        form[k] = exponential(form[k]);
-    for (int k = 0; k < 5; ++k) {
-        const real off = g->height[0] * form[3 * k] + g->height[1] * form[3 * k + 1] - g->height[2] * form[3 * k + 2];
-        worst = off > worst ? off : (-off > worst ? -off : worst);
-    }
-    if (!((double)worst < p->worth))
-        return 0;
-    merge_at(w, i);
-    return 1;
+    for (int l = 0; l < PAIRS; ++l)
+        verdict[l] = a.height[l] < faded ? FORGET : (worst[l] < worth ? MERGE : KEEP);
 }
 
-/* Judge the next few pairs of neighbours, but for the ticks kept one by one. */
+/* Judge the next few pairs of neighbours, but for the ticks kept one by one, and merge those that nobody would miss. */
 static void tidy_history(twin *w, const process *p)
 {
     const double old = (double)w->now - p->recent;
-    for (int k = 0; k < PAIRS; ++k) {
+    int verdict[PAIRS];
+    for (int left = PAIRS; left > 0;) {
         if (w->cursor + 1 >= w->count || w->t[w->cursor + 1] > old) {
             w->cursor = 0;
             if (w->count < 2 || w->t[1] > old)
                 return;
         }
-        if (!judge_pair(w, p, w->cursor))
-            ++w->cursor;
+        judge_pairs(w, p, w->cursor, verdict);
+        for (int l = 0; left > 0 && w->cursor + 1 < w->count && !(w->t[w->cursor + 1] > old); ++l, --left) {
+            if (verdict[l] == KEEP) {
+                ++w->cursor;
+                continue;
+            }
+            if (verdict[l] == MERGE)
+                merge_at(w, w->cursor);
+            else
+                remove_node(w, w->cursor);
+            --left;
+            break; /* its neighbour is another one now */
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 /* The plan of a tick by the twin: sequential QPs around the peaks; two are usual, because the forecast is nearly affine. */
 
 #define TWIN_QPS 4     /* most QPs a tick */
+#define LOST 1.5       /* beam widths between beam and peak, from which on a peak is another one */
 
 /* How the laser follows its commands over the horizon. */
 static void foresee_laser(const twin *w, const process *p, prospect *f)
@@ -20,7 +21,7 @@ static void foresee_laser(const twin *w, const process *p, prospect *f)
 
 /* T of a plan in units of P_max, its slopes, and r of its linearisation at the moves x. */
 static void linearise_twin(const twin *w, const process *p, const problem *b, const tick *k, const prospect *f,
-                           const double *plan, workspace *s, double *peak)
+                           const double *plan, workspace *s, double (*peak)[2])
 {
     double watts[N], J[N][N];
     for (int i = 0; i < N; ++i)
@@ -45,16 +46,22 @@ static double depart(const tick *k, const double *T, const double *line)
     return most;
 }
 
-/* Remember where the peak is, seen from the beam: the next search begins there. Without light it is nowhere near. */
-static void note_peak(twin *w, const process *p, const prospect *f, int lit, const double *peak)
+/* Remember where the peaks are, that of the coming tick also seen from the beam: the next search begins there. Without
+   light they are nowhere near. */
+static void note_peaks(twin *w, const process *p, const prospect *f, const int *lit, double (*peak)[2])
 {
     const double dx = f->way[1][0] - f->way[0][0], dy = f->way[1][1] - f->way[0][1], length = sqrt(dx * dx + dy * dy);
     const double ex = length > 0.0 ? dx / length : 1.0, ey = length > 0.0 ? dy / length : 0.0;
-    const double ox = peak[0] - f->way[1][0] / p->sigma, oy = peak[1] - f->way[1][1] / p->sigma;
-    w->peak[0] = peak[0];
-    w->peak[1] = peak[1];
-    w->offset[0] = lit ? clamp(ox * ex + oy * ey, -1.5, 0.5) : -p->behind;
-    w->offset[1] = lit ? clamp(oy * ex - ox * ey, -0.7, 0.7) : 0.0;
+    const double ox = peak[0][0] - f->way[1][0] / p->sigma, oy = peak[0][1] - f->way[1][1] / p->sigma;
+    w->planned = w->now;
+    memcpy(w->peak, peak, sizeof w->peak);
+    memcpy(w->beam, f->way[1], sizeof w->beam);
+    for (int i = 0; i < N; ++i) {
+        const double far[2] = {peak[i][0] - f->way[i + 1][0] / p->sigma, peak[i][1] - f->way[i + 1][1] / p->sigma};
+        w->known[i] = lit[i] && hypotenuse(far) < LOST;
+    }
+    w->offset[0] = lit[0] ? clamp(ox * ex + oy * ey, -1.5, 0.5) : -p->behind;
+    w->offset[1] = lit[0] ? clamp(oy * ex - ox * ey, -0.7, 0.7) : 0.0;
 }
 
 /* Leaves the plan in units of P_max in s->plan and its prediction in s->T. */
@@ -62,7 +69,7 @@ static int plan_twin(twin *w, const process *p, const problem *b, const question
                      int *count)
 {
     const double least = b->least / b->full;
-    double watts[N], line[N], peak[2], over;
+    double watts[N], line[N], peak[N][2], over;
     tick k;
     int status = STOPPED;
     open_tick(b, asked, &k);
@@ -99,7 +106,7 @@ static int plan_twin(twin *w, const process *p, const problem *b, const question
     }
     if (!is_finite(N, s->T))
         return NO_PREDICTION;
-    note_peak(w, p, f, asked->lit[0], peak);
+    note_peaks(w, p, f, asked->lit, peak);
     weigh(b, &k, s->plan, s->T, &over);
     if (k.n == 0)
         return SOLVED;

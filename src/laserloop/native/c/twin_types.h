@@ -14,11 +14,14 @@ enum {
     LIVE = 4 * NODES, /* of them and their images in two sides, those that are felt */
     SPARE = 16,       /* so that loops may run over whole blocks of LANES */
     RULE = 288,       /* points of the rule for the newest ticks */
+    DEEP = 32,        /* most of them for one tick */
+    WIDE = ((N > 8 ? N : 8) + 7) / 8 * 8, /* ticks of the rule, in whole blocks */
     RECENT = 1088,    /* ticks kept one by one: those of the rule, the camera's delay and exposure */
     LEVELS_OF_T = 1024, /* steps of the tables of T(u) and u(T) */
     FRAMES = 8,       /* of an exposure that are looked at, at most */
     LINES = 9,        /* most rows or columns of pixels compared with an image */
-    PAIRS = 8         /* of neighbours judged each tick */
+    PAIRS = 8,        /* of neighbours judged each tick */
+    ORDER = 5         /* of the polynomial of far heat */
 };
 
 typedef struct {
@@ -35,6 +38,7 @@ typedef struct {
     double noise, pixel;                               /* K, m; a pixel of 0 reads points */
     double steep, few, subpixel, slender;              /* of the comparison with an image */
     double behind, longest, reach;                     /* of the search for the peak, and of what is felt, in deviations */
+    double smooth;                                     /* widths of heat that is far, over the distance it is told for */
     int recent, lags, points, lines;                   /* ticks kept, lags of the rule and its points, rows of pixels */
     int exposure, frames;                              /* ticks of an image, and how many of them are looked at */
     int lag[RULE];
@@ -46,23 +50,26 @@ typedef struct { /* sum over Gaussians: u, its gradient and second derivatives x
     double u, x, y, xx, xy, yy;
 } field;
 
-typedef struct { /* Gaussians at one moment */
-    real x[LIVE + SPARE], y[LIVE + SPARE], ixx[LIVE + SPARE], ixy[LIVE + SPARE], iyy[LIVE + SPARE];
-    real height[LIVE + SPARE];
-    int count;
+typedef struct { /* a block of Gaussians at one moment */
+    real x[LANES], y[LANES], ixx[LANES], ixy[LANES], iyy[LANES], height[LANES];
 } gaussians;
 
-typedef struct { /* what a point adds to each sum of a field */
-    real part[6][LIVE + SPARE];
-} parts;
+typedef struct { /* the newest ticks: a column for each of them, its points below one another */
+    real way[DEEP * WIDE], inverse[DEEP * WIDE], height[DEEP * WIDE]; /* of the tick that had passed; of S; per watt */
+    real x[DEEP * WIDE], y[DEEP * WIDE];                              /* at one moment */
+    int size;                                                         /* points, those of no height included */
+} newest;
 
-typedef struct { /* heat of the history, oldest first, that is felt around the beam: as there, images included */
-    real e[LIVE + SPARE], x[LIVE + SPARE], y[LIVE + SPARE];
-    real xx[LIVE + SPARE], xy[LIVE + SPARE], yy[LIVE + SPARE];
-    real left[LIVE + SPARE], fall[LIVE + SPARE]; /* share above the bottom now, and by how much it changes a tick */
-    double t[LIVE + SPARE];
-    int count;
-} felt_heat;
+typedef struct { /* where ticks began, in beam widths, and W absorbed in each, newest first; the last ended at [0] */
+    real x[WIDE + N + 2], y[WIDE + N + 2], watts[WIDE + N + 2];
+} track;
+
+typedef struct { /* the oldest of the history: u = sum c[k][m][n] ticks^k a^m b^n, a step (a, b) from a centre */
+    double centre[2], wall[2], length;                            /* beam widths: of the steps, too */
+    double moment, ticks;                                         /* for so many ticks either way */
+    int count;                                                    /* Gaussians that it stands for: the first of the history */
+    double c[3][ORDER + 1][ORDER + 1], now[ORDER + 1][ORDER + 1]; /* at all moments, and at one */
+} far_heat;
 
 typedef struct {
     /* history: energy as e above, mean time in ticks, centre and scatter in beam widths */
@@ -78,17 +85,19 @@ typedef struct {
     double gain, variance, outlier;
     int has_outlier, refused;
     double offset[2]; /* of the peak from the beam, along the heading and to its left, in beam widths */
-    double peak[2];   /* where the plan's first tick has it, in beam widths */
+    double peak[N][2]; /* in beam widths: where the last plan expects it after each tick, */
+    double beam[N][2]; /* m: with the beam there */
+    int known[N];      /* and whether it shone */
+    long long planned; /* tick in which that was */
     /* worked out from the process */
     double grow, strength, depth; /* per tick; e per joule; alpha tick / h2 */
-    double rule_height[RULE];     /* of a point per watt */
-    int first[RULE + 1];          /* point of each lag of the rule */
     double wall[2];               /* the nearest sides, in beam widths */
     int sides;                    /* which of them the newest heat feels: bit 0 in x, bit 1 in y */
-    int keep[4][NODES + SPARE], felt[LIVE + SPARE];
-    felt_heat live ALIGNED;
-    gaussians old ALIGNED, rule ALIGNED;
-    parts sums ALIGNED;
+    far_heat far;
+    int blocks, block[LIVE / LANES], mirror[LIVE / LANES]; /* of younger heat that is felt: where each begins, as which image */
+    gaussians old[LIVE / LANES] ALIGNED; /* those blocks at one moment */
+    newest rule ALIGNED;
+    track past, coming; /* up to an image, and up to the end of the plan */
 } twin;
 
 #endif

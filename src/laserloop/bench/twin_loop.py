@@ -1,0 +1,32 @@
+"""Bench of whole loops: how much longer than the plant alone a loop of the twin on `graded` takes."""
+
+from time import process_time
+
+from laserloop.control.action import Controller
+from laserloop.loop.case import LoopCase, find_scan
+from laserloop.loop.controllers import choose_camera
+from laserloop.loop.run import follow
+from laserloop.plant import Camera, make_plant
+from laserloop.process import Process
+
+
+def compare_with_plant(controller: Controller, process: Process, path: str, ticks: int) -> float:
+    """CPU time of a loop, camera and record included, over that of a second plant given the same powers.
+
+    The two take turns tick by tick, so that whatever else the machine does falls on both.
+    """
+    case = LoopCase(path=path, plant="graded", controller="twin", ticks=ticks, process=process)
+    scan = find_scan(case)
+    plant, alone = (make_plant(case.plant, scan, process) for _ in range(2))
+    loop = follow(plant, Camera(choose_camera(plant, None)), controller, scan, process.laser.power)
+    controller.reset()
+    alone.reset()
+    looped = replayed = 0.0
+    for k in range(len(scan)):
+        began = process_time()
+        tick = next(loop)
+        decided = process_time()
+        alone.step(tick.power, scan.spot(k))
+        looped += decided - began
+        replayed += process_time() - decided
+    return looped / replayed

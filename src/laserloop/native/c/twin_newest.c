@@ -1,0 +1,72 @@
+/* The newest ticks, each by some points in time, because young heat is strong: what any watt in them adds.
+
+   A tick is a column and its points are rows, so that what each tick adds comes out of sums down the columns. */
+
+#include "twin_types.h"
+
+/* The points of a process, as they are at any time. */
+static void lay_rule(twin *w, const process *p)
+{
+    newest *g = &w->rule;
+    int rows[WIDE] = {0};
+    for (int k = 0; k < DEEP * WIDE; ++k)
+        g->inverse[k] = (real)1;
+    for (int j = 0; j < p->points; ++j) {
+        const double tau = w->grow * p->age[j], inverse = 1.0 / (1.0 + tau);
+        const int k = rows[p->lag[j]]++ * WIDE + p->lag[j];
+        g->way[k] = (real)p->way[j];
+        g->inverse[k] = (real)inverse;
+        g->height[k] = (real)(p->share[j] * p->tick * w->strength *
+                              (double)left_above_bottom((real)(w->depth * p->age[j])) * inverse / sqrt(tau));
+        g->size = k / WIDE * WIDE + WIDE > g->size ? k / WIDE * WIDE + WIDE : g->size;
+    }
+}
+
+/* Where the points are at the end of a tick that began at place `from` of a track. */
+static void place_rule(const track *t, int from, newest *restrict g)
+{
+    real x[WIDE], y[WIDE], dx[WIDE], dy[WIDE];
+    for (int l = 0; l < WIDE; ++l) {
+        x[l] = t->x[from + l];
+        y[l] = t->y[from + l];
+        dx[l] = t->x[from + l - 1] - x[l];
+        dy[l] = t->y[from + l - 1] - y[l];
+    }
+    for (int j = 0; j < g->size; j += WIDE)
+        for (int l = 0; l < WIDE; ++l) {
+            g->x[j + l] = x[l] + g->way[j + l] * dx[l];
+            g->y[j + l] = y[l] + g->way[j + l] * dy[l];
+        }
+}
+
+/* What each tick adds to u at a point, in beam widths, per watt. */
+static void sum_rule_heat(const newest *g, double px, double py, real *restrict sum)
+{
+    const real qx = (real)px, qy = (real)py;
+    for (int l = 0; l < WIDE; ++l)
+        sum[l] = (real)0;
+    for (int j = 0; j < g->size; j += WIDE)
+        for (int l = 0, k = j; l < WIDE; ++l, ++k) {
+            const real dx = qx - g->x[k], dy = qy - g->y[k];
+            sum[l] += g->height[k] * exponential((real)-0.5 * g->inverse[k] * (dx * dx + dy * dy));
+        }
+}
+
+/* What each tick adds to u and its derivatives at a point, in beam widths, per watt. */
+static void sum_rule_field(const newest *g, double px, double py, real (*restrict sum)[WIDE])
+{
+    const real qx = (real)px, qy = (real)py;
+    memset(sum, 0, 6 * sizeof *sum);
+    for (int j = 0; j < g->size; j += WIDE)
+        for (int l = 0, k = j; l < WIDE; ++l, ++k) {
+            const real inverse = g->inverse[k], sx = inverse * (qx - g->x[k]), sy = inverse * (qy - g->y[k]);
+            const real dx = qx - g->x[k], dy = qy - g->y[k];
+            const real u = g->height[k] * exponential((real)-0.5 * (sx * dx + sy * dy));
+            sum[0][l] += u;
+            sum[1][l] -= u * sx;
+            sum[2][l] -= u * sy;
+            sum[3][l] += u * (sx * sx - inverse);
+            sum[4][l] += u * sx * sy;
+            sum[5][l] += u * (sy * sy - inverse);
+        }
+}
