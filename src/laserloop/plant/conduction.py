@@ -16,6 +16,7 @@ from laserloop.plant import fields, kernels
 from laserloop.plant.checkerboard import EMPTY, Box, Checkerboard, enclose
 from laserloop.plant.grid import Grid
 from laserloop.plant.links import Links, make_links
+from laserloop.plant.remap import covered, find_weights, remap
 from laserloop.process.heat_table import HeatTable
 
 FloatArray = NDArray[np.float64]
@@ -60,6 +61,7 @@ class State:
     The memory of its fields is used again when the state is dropped: keep the state, not its fields.
     """
 
+    grid: Grid
     window: Box
     fields: tuple[FloatArray, ...]
     absorbed: float
@@ -73,16 +75,24 @@ class Conduction:
         self, grid: Grid, table: HeatTable, *, scheme: Scheme, tolerance: float, edge: float
     ) -> None:
         """`tolerance`: K, by which a node may still have to move; `edge`: K, rise that widens the window."""
-        self.grid = grid
         self.table = table
         self.scheme = scheme
-        self.board = Checkerboard(*grid.shape)
         self._tolerance = tolerance
         self._edge = edge * table.ambient_capacity
         self._heat_table, self._temperature_table = (
             (*np.ascontiguousarray(pieces.T), table.low, table.per_step)
             for pieces in (table.heat, table.temperature)
         )
+        self._pool: list[FloatArray] = []  # memory of states that nobody holds any more
+        self._lay(grid)
+        self.absorbed = 0.0  # J
+        self.lost = 0.0  # J, through the bottom
+        self.corrections = 0  # of the latest step, all stages together
+
+    def _lay(self, grid: Grid) -> None:
+        """Take a grid, with everything on it at ambient temperature."""
+        self.grid = grid
+        self.board = Checkerboard(*grid.shape)
         self._strides = self.board.strides
         self._areas = self.board.pack_x(grid.widths[2]), self.board.pack_y(grid.widths[1])
         self._links: dict[float, Links] = {}
@@ -90,11 +100,27 @@ class Conduction:
         # θ now, one and two steps ago, and room for the next; heat now, and room for the next
         self.theta, self._previous, self._older, self._spare = (np.zeros(self.board.size) for _ in range(4))
         self.heat, self._other = np.zeros(self.board.size), np.zeros(self.board.size)
-        self._pool: list[FloatArray] = []  # memory of states that nobody holds any more
         self._set_window(EMPTY)
-        self.absorbed = 0.0  # J
-        self.lost = 0.0  # J, through the bottom
-        self.corrections = 0  # of the latest step, all stages together
+
+    def move(self, grid: Grid) -> None:
+        """Go on from here on another grid of the same plate and depths; the heat is kept to round-off.
+
+        The three θ, which are the guesses of the next step, are moved by the same formula.
+        """
+        old, lasting, window = self.board, self._lasting, self.window
+        if window != EMPTY:
+            self._clear_around(window)
+        rows = find_weights(self.grid.y_faces, grid.y_faces)
+        columns = find_weights(self.grid.x_faces, grid.x_faces)
+        self._lay(grid)
+        if window == EMPTY:
+            return
+        for new, field in zip(self._lasting, lasting, strict=True):
+            remap(new, field, self._strides, old.strides, rows, columns, window[4])
+        row0, row1, col0, col1, depth = window
+        south, north = covered(rows, row0 - 1, row1 - 1)
+        west, east = covered(columns, 2 * (col0 - 1), 2 * (col1 - 1))
+        self._open((south + 1, north + 1, west // 2 + 1, (east + 1) // 2 + 1, depth))
 
     def reset(self) -> None:
         """Everything back to ambient temperature."""
@@ -173,14 +199,19 @@ class Conduction:
         """A copy of the state; cheap, because only the window is copied, into memory that is used again."""
         fields_now = [self.board.part(field, self.window) for field in self._lasting]
         size = fields_now[0].size
-        memory = self._pool.pop() if self._pool else np.empty(len(fields_now) * self.board.size)
+        memory = self._find_memory(len(fields_now) * self.board.size)
         copies = []
         for n, field in enumerate(fields_now):
             copies.append(memory[n * size : (n + 1) * size].reshape(field.shape))
             copies[-1][...] = field
-        state = State(self.window, tuple(copies), self.absorbed, self.lost)
+        state = State(self.grid, self.window, tuple(copies), self.absorbed, self.lost)
         weakref.finalize(state, self._take_back, memory)
         return state
+
+    def _find_memory(self, size: int) -> FloatArray:
+        """Memory that was used before, if enough of it is left in one piece."""
+        memory = self._pool.pop() if self._pool else np.empty(size)
+        return memory if memory.size >= size else np.empty(size)
 
     def _take_back(self, memory: FloatArray) -> None:
         """Fresh memory costs more (page faults) than the copy itself."""
@@ -188,7 +219,9 @@ class Conduction:
             self._pool.append(memory)
 
     def load(self, state: State) -> None:
-        """Back to a saved state."""
+        """Back to a saved state, and to the grid it was saved on."""
+        if state.grid is not self.grid:
+            self._lay(state.grid)
         if self.window not in (EMPTY, state.window):
             row0, row1, col0, col1, depth = self.window
             touched = (row0 - 1, row1 + 1, col0 - 1, col1 + 1, depth + 1)  # with the mirrored layer
@@ -305,7 +338,11 @@ class Conduction:
         self._set_window(new)
         if old == EMPTY:
             return
-        row0, row1, col0, col1, depth = old
+        self._clear_around(old)
+
+    def _clear_around(self, window: Box) -> None:
+        """The mirrored layer around a window back to ambient."""
+        row0, row1, col0, col1, depth = window
         for field in (self.theta, self._previous, self._older, self._spare):
             whole = field.reshape(self.board.shape)
             whole[row0 - 1] = whole[row1] = 0.0

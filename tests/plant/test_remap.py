@@ -1,0 +1,68 @@
+"""Remapping: heat on one grid, given to another."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from laserloop.plant.checkerboard import Checkerboard
+from laserloop.plant.moving_grid import make_axis
+from laserloop.plant.remap import find_weights, remap
+
+AXIS = make_axis(8e-3, 5e-5)
+HERE, THERE = (60, 80), (72, 92)
+FloatArray = NDArray[np.float64]
+
+
+def means(nodes: FloatArray, power: int) -> FloatArray:
+    """The mean of x^power over each control volume."""
+    faces = nodes / 4e-3
+    return np.diff(faces ** (power + 1)) / (power + 1) / np.diff(faces)
+
+
+def dense(old: FloatArray, new: FloatArray) -> FloatArray:
+    return find_weights(old, new)[0]
+
+
+def test_heat_is_kept_to_round_off_whatever_its_shape() -> None:
+    old, new = AXIS.faces(HERE), AXIS.faces(THERE)
+    heat = np.random.default_rng(1).normal(size=len(old) - 1)
+    before, after = np.diff(old) @ heat, np.diff(new) @ (dense(old, new) @ heat)
+    assert after == pytest.approx(before, rel=1e-12)
+
+
+def test_a_volume_whose_faces_stay_keeps_its_value_to_the_last_bit() -> None:
+    old, new = AXIS.faces(HERE), AXIS.faces(THERE)
+    heat = np.random.default_rng(2).normal(size=len(old) - 1)
+    moved = dense(old, new) @ heat
+    there = {faces: n for n, faces in enumerate(zip(old, old[1:], strict=False))}
+    kept = 0
+    for n, faces in enumerate(zip(new, new[1:], strict=False)):
+        if faces in there:
+            assert moved[n] == heat[there[faces]]
+            kept += 1
+    assert 0.4 * len(new) < kept < len(new)
+
+
+@pytest.mark.parametrize("power", [0, 1, 2])
+def test_parabolas_are_moved_exactly(power: int) -> None:
+    for old, new in ((HERE, THERE), (THERE, HERE), (HERE, (0, 8))):
+        nodes = AXIS.faces(old), AXIS.faces(new)
+        np.testing.assert_allclose(dense(*nodes) @ means(nodes[0], power), means(nodes[1], power), atol=1e-12)
+
+
+def test_rows_and_columns_of_a_packed_field_are_moved_and_deeper_levels_are_left() -> None:
+    old_x, old_y, new_x, new_y = (AXIS.faces(f) for f in (HERE, THERE, THERE, (8, 24)))
+    old, new = (
+        Checkerboard(3, len(old_y) - 1, len(old_x) - 1),
+        Checkerboard(3, len(new_y) - 1, len(new_x) - 1),
+    )
+    field = np.random.default_rng(3).normal(size=(3, len(old_y) - 1, len(old_x) - 1))
+    out = np.zeros(new.size)
+    remap(out, old.pack(field), new.strides, old.strides, *_both(old_x, old_y, new_x, new_y), 2)
+    expected = np.einsum("yY,xX,zYX->zyx", dense(old_y, new_y), dense(old_x, new_x), field)
+    expected[2] = 0.0
+    np.testing.assert_allclose(new.unpack(out), expected, atol=1e-13)
+
+
+def _both(old_x: FloatArray, old_y: FloatArray, new_x: FloatArray, new_y: FloatArray):  # type: ignore[no-untyped-def]
+    return find_weights(old_y, new_y), find_weights(old_x, new_x)
