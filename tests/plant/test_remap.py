@@ -1,5 +1,7 @@
 """Remapping: heat on one grid, given to another."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -34,9 +36,9 @@ def test_a_volume_whose_faces_stay_keeps_its_value_to_the_last_bit() -> None:
     old, new = AXIS.faces(HERE), AXIS.faces(THERE)
     heat = np.random.default_rng(2).normal(size=len(old) - 1)
     moved = dense(old, new) @ heat
-    there = {faces: n for n, faces in enumerate(zip(old, old[1:], strict=False))}
+    there = {faces: n for n, faces in enumerate(pairwise(old))}
     kept = 0
-    for n, faces in enumerate(zip(new, new[1:], strict=False)):
+    for n, faces in enumerate(pairwise(new)):
         if faces in there:
             assert moved[n] == heat[there[faces]]
             kept += 1
@@ -52,17 +54,10 @@ def test_parabolas_are_moved_exactly(power: int) -> None:
 
 def test_rows_and_columns_of_a_packed_field_are_moved_and_deeper_levels_are_left() -> None:
     old_x, old_y, new_x, new_y = (AXIS.faces(f) for f in (HERE, THERE, THERE, (8, 24)))
-    old, new = (
-        Checkerboard(3, len(old_y) - 1, len(old_x) - 1),
-        Checkerboard(3, len(new_y) - 1, len(new_x) - 1),
-    )
-    field = np.random.default_rng(3).normal(size=(3, len(old_y) - 1, len(old_x) - 1))
-    out = np.zeros(new.size)
-    remap(out, old.pack(field), new.strides, old.strides, *_both(old_x, old_y, new_x, new_y), 2)
+    old, new = (Checkerboard(3, len(y) - 1, len(x) - 1) for x, y in ((old_x, old_y), (new_x, new_y)))
+    field = np.random.default_rng(3).normal(size=(old.nz, old.ny, old.nx))
+    out, rows, columns = np.zeros(new.size), find_weights(old_y, new_y), find_weights(old_x, new_x)
+    remap(out, old.pack(field), new.strides, old.strides, rows, columns, 2)
     expected = np.einsum("yY,xX,zYX->zyx", dense(old_y, new_y), dense(old_x, new_x), field)
     expected[2] = 0.0
     np.testing.assert_allclose(new.unpack(out), expected, atol=1e-13)
-
-
-def _both(old_x: FloatArray, old_y: FloatArray, new_x: FloatArray, new_y: FloatArray):  # type: ignore[no-untyped-def]
-    return find_weights(old_y, new_y), find_weights(old_x, new_x)

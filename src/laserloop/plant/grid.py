@@ -41,16 +41,8 @@ class Grid:
             object.__setattr__(self, name, nodes)
         if self.z[0] != 0.0:
             raise BadInput(f"the first node of z must be the surface at depth 0, got {self.z[0]}")
-        for name in ("x", "y"):
-            nodes, faces = getattr(self, name), np.array(getattr(self, f"{name}_faces"), dtype=np.float64)
-            faces = faces if len(faces) else midway(nodes)
-            between = (
-                len(faces) == len(nodes) + 1 and np.all(faces[:-1] <= nodes) and np.all(nodes <= faces[1:])
-            )
-            if not (between and np.all(np.diff(faces) > 0)):
-                raise BadInput(f"grid axis {name} needs one face between any two nodes, got {faces!r}")
-            faces.setflags(write=False)
-            object.__setattr__(self, f"{name}_faces", faces)
+        for name in ("x_faces", "y_faces"):
+            object.__setattr__(self, name, _check_faces(getattr(self, name[0]), getattr(self, name)))
         faces_zyx = midway(self.z), self.y_faces, self.x_faces
         object.__setattr__(self, "widths", tuple(np.diff(faces) for faces in faces_zyx))
 
@@ -67,12 +59,8 @@ class Grid:
     @property
     def edges(self) -> tuple[float, float, float, float]:
         """x_min, x_max, y_min, y_max of the plate, m."""
-        return (
-            float(self.x_faces[0]),
-            float(self.x_faces[-1]),
-            float(self.y_faces[0]),
-            float(self.y_faces[-1]),
-        )
+        (x_low, x_high), (y_low, y_high) = self.x_faces[[0, -1]], self.y_faces[[0, -1]]
+        return float(x_low), float(x_high), float(y_low), float(y_high)
 
     def __str__(self) -> str:
         nz, ny, nx = self.shape
@@ -80,6 +68,16 @@ class Grid:
             f"{nx} × {ny} × {nz} nodes, finest spacing {np.diff(self.x).min() * 1e6:.0f} µm in the plane "
             f"and {self.z[1] * 1e6:.0f} µm in depth"
         )
+
+
+def _check_faces(nodes: FloatArray, given: FloatArray) -> FloatArray:
+    """The faces between control volumes: those given, or midway between the nodes."""
+    faces = np.array(given, dtype=np.float64) if len(given) else midway(nodes)
+    fits = len(faces) == len(nodes) + 1 and np.all(np.diff(faces) > 0)
+    if not (fits and np.all(faces[:-1] <= nodes) and np.all(nodes <= faces[1:])):
+        raise BadInput(f"a grid axis needs one face between any two nodes, got {faces!r} for {nodes!r}")
+    faces.setflags(write=False)
+    return faces
 
 
 def midway(nodes: FloatArray) -> FloatArray:
