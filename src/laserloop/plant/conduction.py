@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.plant import fields, kernels
 from laserloop.plant.checkerboard import EMPTY, Box, Checkerboard, enclose
-from laserloop.plant.grid import Grid
+from laserloop.plant.grid import Grid, midway
 from laserloop.plant.links import Links, make_links
 from laserloop.plant.remap import covered, find_weights, remap
 from laserloop.process.heat_table import HeatTable
@@ -23,6 +23,7 @@ FloatArray = NDArray[np.float64]
 
 CORRECTIONS = 60  # more than this in one stage means that the solution is lost
 POOL = 4  # discarded states whose memory is kept for the next
+KINDS = 16  # of step, whose links are kept
 GROWTH = 4  # nodes by which the window grows when heat reaches its edge
 
 
@@ -121,6 +122,41 @@ class Conduction:
         south, north = covered(rows, row0 - 1, row1 - 1)
         west, east = covered(columns, 2 * (col0 - 1), 2 * (col1 - 1))
         self._open((south + 1, north + 1, west // 2 + 1, (east + 1) // 2 + 1, depth))
+
+    def raise_surface(self, depths: FloatArray) -> None:
+        """Go on under fresh metal at ambient temperature, in a plate whose nodes are at `depths`, m.
+
+        The heat stays at its height above the bottom; what comes to lie in the node that is held at ambient
+        there counts as lost.
+        """
+        old, grid, lasting, window = self.board, self.grid, self._lasting, self.window
+        fresh = float(depths[-1] - grid.z[-1])
+        faces = np.concatenate(([0.0], midway(grid.z) + fresh))
+        share = find_weights(faces, midway(depths), points=2)[0][:, 1:]  # nothing comes from the fresh metal
+        self._lay(Grid(x=grid.x, y=grid.y, z=depths, x_faces=grid.x_faces, y_faces=grid.y_faces))
+        if window == EMPTY:
+            return
+        for new, field in zip(self._lasting, lasting, strict=True):
+            inside = np.zeros(old.size)
+            old.part(inside, window)[...] = old.part(field, window)
+            moved = np.einsum("kl,lyx->kyx", share, old.unpack(inside))
+            if new is self.heat:
+                _, wy, wx = self.grid.widths
+                self.lost += float(self.grid.widths[0][-1] * (wy @ moved[-1] @ wx))
+            moved[-1] = 0.0
+            new[:] = self.board.pack(moved)
+        deepest = int(np.searchsorted(depths, grid.z[window[4] - 1] + fresh)) + 2
+        self._open((*window[:4], deepest))
+
+    def forget(self) -> None:
+        """Let the next step start from here as it is: it will be of another length than the last."""
+        self._previous[:] = self.theta
+        self._older[:] = self.theta
+
+    def restart(self, grid: Grid) -> None:
+        """Everything at ambient temperature, on this grid."""
+        self._lay(grid)
+        self.absorbed = self.lost = 0.0
 
     def reset(self) -> None:
         """Everything back to ambient temperature."""
@@ -351,6 +387,8 @@ class Conduction:
 
     def _links_for(self, tau: float) -> Links:
         if tau not in self._links:
+            if len(self._links) >= KINDS:
+                self._links.clear()
             self._links[tau] = make_links(self.grid, self.board, tau, self.table)
         return self._links[tau]
 

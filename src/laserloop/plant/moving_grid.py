@@ -82,7 +82,6 @@ class MovingGrid:
 
     x: DyadicAxis
     y: DyadicAxis
-    depths: tuple[float, ...]
     ahead: float  # that the fine part reaches beyond the beam, at least
     length: float  # of the fine part along each axis, at least; what is not ahead trails behind
     stride: float  # by which it is pushed on at a time
@@ -96,10 +95,10 @@ class MovingGrid:
             self.y.push(old_y, float(low[1]), float(high[1]), self.length, self.stride),
         )
 
-    def grid(self, focus: tuple[Focus, Focus]) -> Grid:
+    def grid(self, focus: tuple[Focus, Focus], depths: FloatArray) -> Grid:
         """The grid that is fine there."""
         x, y = self.x.faces(focus[0]), self.y.faces(focus[1])
-        return Grid(x=centre(x), y=centre(y), z=np.array(self.depths), x_faces=x, y_faces=y)
+        return Grid(x=centre(x), y=centre(y), z=depths, x_faces=x, y_faces=y)
 
 
 def centre(faces: FloatArray) -> FloatArray:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.plant.conduction import Conduction, Source, State
 from laserloop.plant.flux import REACH, find_flux
-from laserloop.plant.grid import Grid
+from laserloop.plant.grid import Grid, find_depths
 from laserloop.plant.moving_grid import Focus
+from laserloop.plant.rest import cool_down
 from laserloop.plant.settings import PlantSettings
 from laserloop.plant.surface import Hottest, Surface, reach_edges
 from laserloop.process.heat_table import HeatTable, tabulate
@@ -21,6 +22,7 @@ FloatArray = NDArray[np.float64]
 
 STRIDE = 0.4  # beam widths moved per step at most; costs 0.5 K of 600 at constant power
 JUMPS = (0.01, 0.25)  # changes of power, as a share of it, that each take one substep more
+REST = 0.05  # K, error of one step of a pause
 SLACK = 1e-9  # m; a beam on the edge is on the plate
 
 
@@ -61,7 +63,10 @@ class Plant:
 
     def reset(self) -> Surface:
         """The whole plate back to ambient temperature."""
-        self._conduction.reset()
+        if self.grid is self.settings.grid:
+            self._conduction.reset()
+        else:  # it has moved, or grown
+            self._conduction.restart(self.settings.grid)
         self._focus = None
         self._warned.clear()
         self.time = self._power = self._emitted = 0.0
@@ -74,8 +79,7 @@ class Plant:
         A laser with a lag gives the mean of what it emits meanwhile; one without gives just the command. With
         the command 0 the beam may go anywhere; off the plate, what a lagging laser still emits is lost.
         """
-        if self._failed:
-            raise BadInput("the last tick failed half done: reset the plant or restore a snapshot first")
+        self._check_running()
         spot = np.asarray(spot, dtype=float)
         s = self.settings
         self._check(power)
@@ -101,6 +105,42 @@ class Plant:
         self._watch_range(surface)
         return surface
 
+    def rest(self, seconds: float, *, tolerance: float = REST) -> Surface:
+        """The laser off for some seconds, in as few steps as keep the error of each below `tolerance`, K.
+
+        The beam is away: what a lagging laser still emits is lost.
+        """
+        self._check_running()
+        for what, value in (("pause", seconds), ("tolerance", tolerance)):
+            if not (isfinite(value) and value > 0):
+                raise BadInput(f"the {what} of a plate at rest must be a positive number, got {value}")
+        s = self.settings
+        self._failed = True  # until it is done
+        cool_down(self._conduction, seconds, shortest=s.tick / 2, tolerance=tolerance)
+        self._failed = False
+        _, self._emitted = s.process.laser.follow(self._emitted, 0.0, seconds)
+        self._power, self._pace = 0.0, 1
+        self.time += seconds
+        return self.surface()
+
+    def add_layer(self, thickness: float) -> Surface:
+        """Fresh solid metal at ambient temperature on top, m; the bottom stays where it is, at ambient.
+
+        Powder is not modelled: what is added conducts at once, and touches the plate everywhere.
+        """
+        self._check_running()
+        if not (isfinite(thickness) and thickness > 0):
+            raise BadInput(f"a layer's thickness must be a positive length in m, got {thickness}")
+        old = self.grid.z
+        coarsest = float(np.diff(self.settings.grid.z).max())
+        first = float(self.settings.grid.z[1])
+        self._conduction.raise_surface(find_depths(float(old[-1]) + thickness, first, coarsest=coarsest))
+        return self.surface()
+
+    def _check_running(self) -> None:
+        if self._failed:
+            raise BadInput("the last tick failed half done: reset the plant or restore a snapshot first")
+
     def _follow(self, power: float, spot: FloatArray) -> None:
         """Keep a moving grid fine around a beam that heats; in the dark it stays with the heat."""
         moving = self.settings.moving
@@ -108,7 +148,7 @@ class Plant:
             return
         focus = moving.follow(self._focus, spot)
         if focus != self._focus:
-            self._conduction.move(moving.grid(focus))
+            self._conduction.move(moving.grid(focus, self.grid.z))
             self._focus = focus
 
     @property

@@ -157,15 +157,15 @@ def moving_settings(
     moving = MovingGrid(
         x=make_axis(plate[0], fine),
         y=make_axis(plate[1], fine),
-        depths=tuple(find_depths(plate[2], first_depth, coarsest=8 * fine).tolist()),
         ahead=AHEAD * sigma,
         length=(AHEAD + BEHIND + STRIDE) * sigma + hop,
         stride=STRIDE * sigma,
     )
+    depths = find_depths(plate[2], first_depth, coarsest=8 * fine)
     return PlantSettings(
         name="graded",
         process=process,
-        grid=moving.grid(moving.follow(None, np.zeros((2, 2)))),
+        grid=moving.grid(moving.follow(None, np.zeros((2, 2))), depths),
         scheme=scheme,
         continuous=True,
         subgrid=True,
