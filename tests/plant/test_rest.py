@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.plant import Plant, Snapshot, graded_settings, moving_settings
+from laserloop.plant.conduction import Source
 
 FloatArray = NDArray[np.float64]
 SMALL = (5e-3, 4e-3, 1e-3)  # m
@@ -37,9 +38,14 @@ def test_a_pause_ends_where_its_ticks_one_by_one_would_and_takes_few_steps(
     for _ in range(ticks):
         one_by_one = plant.step(0.0, AWAY).temperature
     plant.restore(start)
-    steps = []
+    steps: list[float] = []
     advance = plant._conduction.advance
-    monkeypatch.setattr(plant._conduction, "advance", lambda *a: (steps.append(a[0]), advance(*a)))
+
+    def counted(step: float, sources: tuple[Source, ...]) -> None:
+        steps.append(step)
+        advance(step, sources)
+
+    monkeypatch.setattr(plant._conduction, "advance", counted)
     surface = plant.rest(ticks * 1.25e-4)
     assert len(steps) < 0.6 * ticks
     np.testing.assert_allclose(surface.temperature, one_by_one, atol=0.1)
