@@ -16,7 +16,7 @@ from laserloop.plant import fields, kernels
 from laserloop.plant.checkerboard import EMPTY, Box, Checkerboard, enclose
 from laserloop.plant.grid import Grid, midway
 from laserloop.plant.links import Links, make_links
-from laserloop.plant.remap import covered, find_weights, remap
+from laserloop.plant.remap import find_weights, remap
 from laserloop.process.heat_table import HeatTable
 
 FloatArray = NDArray[np.float64]
@@ -106,22 +106,18 @@ class Conduction:
     def move(self, grid: Grid) -> None:
         """Go on from here on another grid of the same plate and depths; the heat is kept to round-off.
 
-        The three θ, which are the guesses of the next step, are moved by the same formula.
+        The three θ, which are the guesses of the next step, are moved by the same formula. From then on the
+        plate is solved whole: so few nodes are not worth a window, and each step costs the same.
         """
-        old, lasting, window = self.board, self._lasting, self.window
-        if window != EMPTY:
-            self._clear_around(window)
+        old, lasting, depth = self.board, self._lasting, self.window[4]
+        if self.window != EMPTY:
+            self._clear_around(self.window)
         rows = find_weights(self.grid.y_faces, grid.y_faces)
         columns = find_weights(self.grid.x_faces, grid.x_faces)
         self._lay(grid)
-        if window == EMPTY:
-            return
         for new, field in zip(self._lasting, lasting, strict=True):
-            remap(new, field, self._strides, old.strides, rows, columns, window[4])
-        row0, row1, col0, col1, depth = window
-        south, north = covered(rows, row0 - 1, row1 - 1)
-        west, east = covered(columns, 2 * (col0 - 1), 2 * (col1 - 1))
-        self._open((south + 1, north + 1, west // 2 + 1, (east + 1) // 2 + 1, depth))
+            remap(new, field, self._strides, old.strides, rows, columns, depth)
+        self._set_window(self.board.whole)
 
     def raise_surface(self, depths: FloatArray) -> None:
         """Go on under fresh metal at ambient temperature, in a plate whose nodes are at `depths`, m.

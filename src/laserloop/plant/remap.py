@@ -32,13 +32,6 @@ def find_weights(old: FloatArray, new: FloatArray, points: int = POINTS) -> Weig
     return weights, first, last
 
 
-def covered(weights: Weights, start: int, end: int) -> tuple[int, int]:
-    """The range of new volumes that draw on the old ones from `start` to before `end`."""
-    _, first, last = weights
-    touched = np.flatnonzero((first < end) & (last > start))
-    return int(touched[0]), int(touched[-1]) + 1
-
-
 @njit(cache=True, error_model="numpy")
 def fill_weights(old, new, points, weights, first, last):  # type: ignore[no-untyped-def]
     """The weights between two rows of faces, and the range of old volumes that each new one draws on."""
