@@ -14,6 +14,7 @@ from laserloop.plant import Plant, make_plant, paper_settings
 from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
+Driven = dict[str, tuple[Plant, ScanPath, int]]  # a plant, its path and where on it the plant is
 
 PLATE = (15e-3, 15e-3, 2e-3)  # m
 HATCH = 1e-4  # m
@@ -31,7 +32,8 @@ def make_layer(side: float, *, ticks: int | None = None, hatch: float = HATCH) -
     hops = round(side / (process.speed * process.tick))
     across = hatch * (np.arange(round(side / hatch)) - 0.5 * (round(side / hatch) - 1))
     along = np.linspace(-side / 2, side / 2, hops + 1)
-    lines, lit = [], []
+    lines: list[FloatArray] = []
+    lit: list[bool] = []
     count = len(across) if ticks is None else -(-ticks // (hops + TURN))
     for n in range(count):
         lap, line = divmod(n, len(across))
@@ -55,7 +57,7 @@ def run_part_bench(
     """Ticks after some `moments` on both areas, beside the paper's plant; then one whole layer."""
     process = Process(plate=PLATE)
     with one_core():
-        plants = {}
+        plants: Driven = {}
         for side in SIDES:
             plants |= _bring_to(side, moments, process, progress)
         costs = _take_turns(plants)
@@ -68,9 +70,6 @@ def run_part_bench(
             **_compare_bandwidth(nodes, 1e-3 * float(np.median(ours))),
             "layer": _run_layer(layer, process, progress),
         }
-
-
-Driven = dict[str, tuple[Plant, ScanPath, int]]  # a plant, its path and where on it the plant is
 
 
 def _bring_to(side: float, moments: Sequence[int], process: Process, progress: Progress | None) -> Driven:
