@@ -27,13 +27,10 @@ FILE = "checkpoint.npz"
 class Checkpoint:
     """One simulation's file in a folder of its own."""
 
-    def __init__(
-        self, folder: Path, plant: Plant, path: ScanPath, power: NDArray[np.float64], *, every: float = EVERY
-    ) -> None:
+    def __init__(self, folder: Path, plant: Plant, path: ScanPath, power: NDArray[np.float64]) -> None:
         """The folder is made; one that belongs to another simulation is refused."""
         self._file = folder / FILE
         self._name = _name(plant, path, power)
-        self._every = every
         self._last = monotonic()
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -56,7 +53,7 @@ class Checkpoint:
 
     def is_due(self) -> bool:
         """Has enough time passed since the last one?"""
-        return monotonic() - self._last >= self._every
+        return monotonic() - self._last >= EVERY
 
     def save(self, plant: Plant, record: Arrays) -> None:
         """Replace the file by the state of now and the record so far, all at once."""
