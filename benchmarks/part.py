@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -194,12 +195,9 @@ def measure_resume() -> dict[str, Any]:
         lines = [f"{x},{-2 + 0.1 * n:.1f}" for n in range(40) for x in ((-2, 2) if n % 2 == 0 else (2, -2))]
         (place / "way.csv").write_text("\n".join(["x_mm,y_mm", *lines]))
         command = [sys.executable, "-c", start, "simulate", str(place / "way.csv"), "--ticks", "3200"]
-        kept, quiet = (
-            ["--out", str(place / "kept")],
-            {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL},
-        )
-        subprocess.run([*command, "--json", str(place / "whole.json")], check=True, **quiet)
-        process = subprocess.Popen([*command, *kept], **quiet)
+        kept = ["--out", str(place / "kept")]
+        run_quietly([*command, "--json", str(place / "whole.json")])
+        process = subprocess.Popen([*command, *kept], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         file = place / "kept" / "checkpoint.npz"
         while not file.exists() and process.poll() is None:
             time.sleep(0.05)
@@ -208,10 +206,15 @@ def measure_resume() -> dict[str, Any]:
         with np.load(file) as arrays:
             ticks = int(arrays["ticks"])
         size = file.stat().st_size
-        subprocess.run([*command, *kept, "--json", str(place / "resumed.json")], check=True, **quiet)
+        run_quietly([*command, *kept, "--json", str(place / "resumed.json")])
         whole, resumed = (json.loads((place / f"{n}.json").read_text()) for n in ("whole", "resumed"))
     same = all(whole[key] == resumed[key] for key in whole if key != "ms_per_step")
     return {"ticks": 3200, "killed_after": ticks, "equal": same, "checkpoint_mb": size / 2**20}
+
+
+def run_quietly(command: list[str]) -> None:
+    """Run a command to its end."""
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def run_bench() -> dict[str, Any]:
@@ -227,7 +230,7 @@ def main() -> None:
     sections: dict[str, Callable[[], Any]] = {
         "lines": measure_lines,
         "order": measure_order,
-        **{f"grids: {name}": (lambda path=path: compare_grids(path)) for name, path in list_ways().items()},
+        **{f"grids: {name}": partial(compare_grids, path) for name, path in list_ways().items()},
         "pause": measure_pause,
         "layers": measure_layers,
         "resume": measure_resume,

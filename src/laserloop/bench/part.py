@@ -34,7 +34,7 @@ def make_layer(side: float, *, ticks: int | None = None, hatch: float = HATCH) -
     along = np.linspace(-side / 2, side / 2, hops + 1)
     lines: list[FloatArray] = []
     lit: list[bool] = []
-    count = len(across) if ticks is None else -(-ticks // (hops + TURN))
+    count = len(across) if ticks is None else -(-(ticks + TURN) // (hops + TURN))
     for n in range(count):
         lap, line = divmod(n, len(across))
         x = along if n % 2 == 0 else along[::-1]
