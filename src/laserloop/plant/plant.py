@@ -159,9 +159,9 @@ class Plant:
     def surface(self) -> Surface:
         """The lasered surface now."""
         grid = self.grid
-        x, temperature = reach_edges(grid.x, grid.x_faces, self._conduction.surface_temperature())
-        y, turned = reach_edges(grid.y, grid.y_faces, temperature.T)
-        return Surface(x, y, turned.T, self.time)
+        x, turned = reach_edges(grid.x, grid.x_faces, self._conduction.surface_temperature().T)
+        y, temperature = reach_edges(grid.y, grid.y_faces, turned.T)
+        return Surface(x, y, temperature, self.time)
 
     def t_max(self, surface: Surface) -> Hottest:
         """What this plant calls T_max: the sub-grid peak, or the hottest node as in the paper."""
