@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.plant import Plant, Snapshot, graded_settings, moving_settings
-from laserloop.plant.conduction import Source
+from laserloop.plant import Plant, Snapshot, graded_settings, moving_settings, rest
+from laserloop.plant.conduction import Source, State
 
 FloatArray = NDArray[np.float64]
 SMALL = (5e-3, 4e-3, 1e-3)  # m
@@ -68,6 +68,22 @@ def test_a_looser_tolerance_takes_fewer_steps_and_errs_more() -> None:
     assert errors[1] < 0.5 * errors[0] < 1.0
 
 
+def test_a_step_that_errs_too_much_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    plant = heated(2)
+    errors = iter([0.0, 1e3, *(0.0 for _ in range(20))])
+    monkeypatch.setattr(rest, "_differ", lambda *_: next(errors))
+    loads: list[State] = []
+    load = plant._conduction.load
+
+    def counted(state: State) -> None:
+        loads.append(state)
+        load(state)
+
+    monkeypatch.setattr(plant._conduction, "load", counted)
+    taken = rest.cool_down(plant._conduction, 1e-2, shortest=1e-4, tolerance=0.1)
+    assert len(loads) == taken + 2  # once in each attempt, and once more for the one that failed
+
+
 def test_after_a_long_pause_all_heat_has_left_through_the_bottom() -> None:
     plant = heated()
     surface = plant.rest(20.0)
@@ -77,7 +93,7 @@ def test_after_a_long_pause_all_heat_has_left_through_the_bottom() -> None:
 
 def test_a_layer_raises_the_surface_and_keeps_the_heat() -> None:
     plant = heated()
-    plant.rest(5e-3)
+    plant.rest(0.1)  # until heat has come to the bottom
     before = plant.books
     surface = plant.add_layer(50e-6)
     assert plant.grid.plate == pytest.approx((5e-3, 4e-3, 1.05e-3))
