@@ -127,8 +127,8 @@ def measure_order() -> dict[str, Any]:
     assert spec.loader is not None
     test = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(test)
-    errors = [test.solve_wandering(cells) for cells in (12, 24, 48)]
-    return {"cells": [12, 24, 48], "errors_k": errors, "order": test.order(errors)}
+    errors = [test.solve_wandering(parts) for parts in (1, 2, 4)]
+    return {"parts": [1, 2, 4], "errors_k": errors, "order": test.order(errors)}
 
 
 def measure_pause() -> dict[str, Any]:
