@@ -49,7 +49,7 @@ def places(grid: Grid) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def wandering(parts: int, n: int, steps: int = 40) -> Grid:
-    """Before step `n`: cells of two sizes along x, the fine ones on their way, every one in so many `parts`."""
+    """Before step `n`: cells of two sizes along x, the fine ones on their way, all divided in `parts`."""
     start = int(14 * n / steps)
     coarse = DyadicAxis(SIZE[0] / 2, 24, 2).faces((start, start + 4))
     places = np.linspace(0, len(coarse) - 1, parts * (len(coarse) - 1) + 1)
