@@ -168,6 +168,21 @@ def test_a_faster_beam_makes_a_finer_depth() -> None:
     assert fast < slow / 2
 
 
+def test_the_grid_of_a_short_path_nearby_is_fixed_and_that_of_a_long_or_large_one_follows_the_beam() -> None:
+    diagonal = find_path("diagonal", ticks=3000)
+    assert make_plant("graded", diagonal).settings.moving is None
+    assert make_plant("graded", find_path("diagonal", ticks=3001)).settings.moving is not None
+    wide = ScanPath(name="wide", positions=np.array([[-2e-3, 0.0], [2e-3, 0.0]]))
+    assert make_plant("graded", wide).settings.moving is not None
+    jump = ScanPath(  # only what is lit must be resolved
+        name="jump",
+        positions=np.array([[-2e-3, 0.0], [2e-3, 0.0], [2.03e-3, 0.0]]),
+        lit=np.array([False, True]),
+    )
+    assert make_plant("graded", jump).settings.moving is None
+    assert make_plant("paper", wide).settings.moving is None
+
+
 def test_the_plant_takes_the_tick_of_its_path() -> None:
     path = find_path("diagonal", ticks=4, tick=5e-5)
     assert make_plant("paper", path).settings.tick == 5e-5

@@ -415,3 +415,25 @@ def test_a_smooth_camera_reads_the_mean_over_a_pixel_and_not_of_chords(pixel: fl
     assert (spline_weights(nodes, edges) @ heat)[inner] == pytest.approx(exact[inner], abs=0.1)
     assert np.abs(pixel_weights(nodes, edges) @ heat - exact)[inner].max() > 1.5
     assert spline_weights(nodes, edges).sum(axis=1) == pytest.approx(1.0, abs=1e-5)
+
+
+# ---- nodes that follow the beam ----
+
+
+@pytest.mark.parametrize("pixel", [None, 200e-6])
+def test_an_exposure_goes_on_when_the_nodes_of_the_plate_move(pixel: float | None) -> None:
+    eye = camera(exposure=2, pixel=pixel, smooth=True)
+    finer = np.union1d(LINES, LINES[8:12] + 5e-5)
+    eye.see(bump(LINES, LINES))
+    moved = bump(finer, LINES)
+    image = eye.see(Surface(moved.x, moved.y, moved.temperature + 20.0, 1.0))
+    alone = camera(pixel=pixel, smooth=True).see(moved)
+    np.testing.assert_allclose(image.frame, alone.frame + 10.0, atol=3.0)
+    np.testing.assert_array_equal(image.x, alone.x)
+
+
+def test_another_plate_begins_another_run() -> None:
+    eye = camera(exposure=2)
+    eye.see(even(400.0, 0.0))
+    wider = Surface(2 * LINES, LINES, np.full((21, 21), 600.0), 1.0)
+    assert np.all(eye.see(wider).frame == 600.0)

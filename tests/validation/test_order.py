@@ -1,5 +1,7 @@
 """Observed order of convergence on a manufactured nonlinear solution."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
@@ -8,6 +10,7 @@ from numpy.typing import NDArray
 from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source
 from laserloop.plant.exact import Manufactured
 from laserloop.plant.grid import Grid
+from laserloop.plant.moving_grid import DyadicAxis, centre
 from laserloop.process.heat_table import tabulate
 from laserloop.process.material_file import find_material
 
@@ -45,14 +48,30 @@ def places(grid: Grid) -> tuple[FloatArray, FloatArray, FloatArray]:
     return grid.x[None, None, :], grid.y[None, :, None], (SIZE[2] - grid.z)[:, None, None]
 
 
-def solve(grid: Grid, scheme: Scheme, steps: int, until: float = 2e-3) -> FloatArray:
-    """The temperature field at time `until`."""
+def wandering(parts: int, n: int, steps: int = 40) -> Grid:
+    """Before step `n`: cells of two sizes along x, the fine ones on their way, all divided in `parts`."""
+    start = int(14 * n / steps)
+    coarse = DyadicAxis(SIZE[0] / 2, 24, 2).faces((start, start + 4))
+    places = np.linspace(0, len(coarse) - 1, parts * (len(coarse) - 1) + 1)
+    x = np.interp(places, np.arange(len(coarse)), coarse)
+    y = np.linspace(-SIZE[1] / 2, SIZE[1] / 2, 8 * parts + 1)
+    depths = np.linspace(0.0, SIZE[2], 8 * parts + 1)
+    return Grid(x=centre(x), y=centre(y), z=depths, x_faces=x, y_faces=y)
+
+
+def solve(
+    grid: Grid, scheme: Scheme, steps: int, until: float = 2e-3, grids: Sequence[Grid] = ()
+) -> FloatArray:
+    """The temperature field at time `until`; `grids`: one for each step, if it moves."""
     plate = Conduction(grid, TABLE, scheme=scheme, tolerance=1e-8, edge=1e-8)
-    x, y, z = places(grid)
     plate.start(np.full(grid.shape, 600.0))
-    still = np.zeros(len(grid.x)), np.zeros(len(grid.y))
     step = until / steps
     for n in range(steps):
+        if grids:
+            plate.move(grids[n])
+            grid = grids[n]
+        x, y, z = places(grid)
+        still = np.zeros(len(grid.x)), np.zeros(len(grid.y))
         sources = []
         for time, _ in scheme.stages:
             t = (n + time) * step
@@ -61,6 +80,13 @@ def solve(grid: Grid, scheme: Scheme, steps: int, until: float = 2e-3) -> FloatA
             sources.append(Source(*still, volume))
         plate.advance(step, tuple(sources))
     return TABLE.temperature_of(plate.field())
+
+
+def solve_wandering(parts: int) -> float:
+    """The largest error on a grid that moves in every third step, K."""
+    grids = [wandering(parts, n) for n in range(40)]
+    exact = CHOSEN.temperature(*places(grids[-1]), 2e-3)
+    return float(np.abs(solve(grids[0], SDIRK2, 40, grids=grids) - exact).max())
 
 
 def order(errors: list[float]) -> float:
@@ -85,3 +111,8 @@ def test_the_error_in_time_falls_with_the_order_of_the_scheme(scheme: Scheme, ex
     limit = solve(grid, SDIRK2, 320)
     errors = [float(np.abs(solve(grid, scheme, steps) - limit).max()) for steps in (5, 10, 20)]
     assert order(errors) == pytest.approx(expected, abs=0.15)
+
+
+def test_the_error_falls_with_the_square_of_the_spacing_on_a_grid_that_moves() -> None:
+    errors = [solve_wandering(parts) for parts in (1, 2, 4)]
+    assert order(errors) == pytest.approx(2.0, abs=0.15)

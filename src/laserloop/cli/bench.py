@@ -19,6 +19,14 @@ def bench_plant(
             1, 100_000, "steps", "Steps of the SciPy reference, 0.1–0.5 s each; 20 for a quick look."
         ),
     ] = 400,
+    part: Annotated[
+        bool,
+        Parameter(
+            help="Time the graded plant on a part instead: ticks after 100 to 10,000 others on 3 × 3 and "
+            "10 × 10 mm, and a whole layer. Some minutes.",
+            negative=(),
+        ),
+    ] = False,
     json_file: Json = None,
 ) -> None:
     """Time a step of both plants, and of a SciPy sparse Newton solver on the paper's grid.
@@ -26,10 +34,16 @@ def bench_plant(
     For example:
 
         laserloop bench plant --json out/bench_plant.json
+        laserloop bench plant --part --json out/bench_part.json
     """
     from laserloop.bench.threads import keep_to_one_thread
 
     keep_to_one_thread()  # before NumPy is loaded
+    if part:
+        from laserloop.bench.part import run_part_bench
+
+        _measure("ticks on a part", run_part_bench, json_file)
+        return
     from laserloop.bench.plant import run_plant_bench
 
     _measure(

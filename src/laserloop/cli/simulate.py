@@ -28,6 +28,13 @@ Plot = Annotated[
     Path | None,
     take_file("Draw temperature over time, along the path and on the surface; .png, .svg or .pdf."),
 ]
+Out = Annotated[
+    Path | None,
+    take_file(
+        "Keep a checkpoint of a long simulation in DIR, every 30 s; the same command goes on from it.",
+        metavar="DIR",
+    ),
+]
 
 
 def simulate(
@@ -38,6 +45,7 @@ def simulate(
     target: ProcessOptions | None = None,
     *,
     plant: PlantName = "graded",
+    out: Out = None,
     json_file: Json = None,
     plot: Plot = None,
 ) -> None:
@@ -48,6 +56,7 @@ def simulate(
     For example:
 
         laserloop simulate diagonal --power-w 14 --ticks 320 --json diagonal.json
+        laserloop simulate layer.cli --power-w 14 --out layer
         laserloop simulate part.gcode --plant graded --process ti64 --power-w file --plot part.png
     """
     from laserloop.plant import make_plant
@@ -61,7 +70,7 @@ def simulate(
     power, notes = laser.draw(scan, process)
     tell_notes(notes)
     scan = replace(scan, notes=(*scan.notes, *notes))
-    episode = _run_episode(make_plant(plant, scan, process), scan, power)
+    episode = _run_episode(make_plant(plant, scan, process), scan, power, out)
     if plot is not None:
         from laserloop.report.figures import draw_overview
         from laserloop.report.save import save_figure
@@ -71,14 +80,17 @@ def simulate(
     publish(episode.to_json(), json_file, tabulate_episode(episode))
 
 
-def _run_episode(plant: "Plant", path: "ScanPath", power: "NDArray[np.float64]") -> "Episode":
+def _run_episode(
+    plant: "Plant", path: "ScanPath", power: "NDArray[np.float64]", folder: Path | None
+) -> "Episode":
     """Simulate with a progress bar, and note once by how much the material's range was left."""
     from laserloop.data import episode
     from laserloop.report.terminal import show_progress
 
     with warnings.catch_warnings(), show_progress(f"{path.name} on {plant.settings.name}") as progress:
         warnings.filterwarnings("ignore", "temperatures of .* the range of material")
-        result = episode.simulate(plant, path, power, progress=progress)
+        with writing("--out"):
+            result = episode.simulate(plant, path, power, folder=folder, progress=progress)
     complaint = plant.settings.material.outside(plant.settings.ambient, float(result.t_max.max()))
     if complaint is None:
         return result

@@ -1,9 +1,10 @@
 """An episode: the open-loop record of a plant driven along a path, one entry per tick, taken at its end."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib.metadata import version
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -11,8 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from laserloop.bad_input import BadInput
+from laserloop.data.checkpoint import Checkpoint
 from laserloop.paths import ScanPath
 from laserloop.plant import Plant, PlantSettings, Surface
+from laserloop.plant.snapshot_file import Arrays
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]  # ticks done, ticks in all
@@ -124,14 +127,27 @@ class Episode:
         }
 
 
-def simulate(plant: Plant, path: ScanPath, power: ArrayLike, *, progress: Progress | None = None) -> Episode:
-    """Drive `plant` from rest along `path`, with one `power` in W for each tick; dark ticks get none."""
+def simulate(
+    plant: Plant,
+    path: ScanPath,
+    power: ArrayLike,
+    *,
+    folder: Path | None = None,
+    progress: Progress | None = None,
+) -> Episode:
+    """Drive `plant` from rest along `path`, with one `power` in W for each tick; dark ticks get none.
+
+    With a `folder` it keeps a checkpoint there every 30 s, and goes on from one that it finds.
+    """
     power = np.where(path.lit, _check_power(power, path), 0.0)
     _check_tick(plant, path)
     laps = []
-    nodal, peaks = np.empty(len(path)), np.empty((len(path), 3))
-    hottest = plant.reset()
-    for k in range(len(path)):
+    nodal, peaks = np.zeros(len(path)), np.zeros((len(path), 3))
+    hottest, first = plant.reset(), 0
+    checkpoint = None if folder is None else Checkpoint(folder, plant, path, power)
+    if checkpoint is not None and (kept := checkpoint.load(plant)) is not None:
+        first, hottest = _take_up(kept, nodal, peaks)
+    for k in range(first, len(path)):
         began = perf_counter()
         surface = plant.step(float(power[k]), path.spot(k))
         laps.append(perf_counter() - began)
@@ -140,6 +156,8 @@ def simulate(plant: Plant, path: ScanPath, power: ArrayLike, *, progress: Progre
         peaks[k] = peak.temperature, peak.x, peak.y
         if k == 0 or plant.t_max(surface).temperature > plant.t_max(hottest).temperature:
             hottest = surface
+        if checkpoint is not None and (checkpoint.is_due() or k == len(path) - 1):
+            checkpoint.save(plant, _write_down(k + 1, nodal, peaks, hottest))
         if progress is not None:
             progress(k + 1, len(path))
     return Episode(
@@ -156,9 +174,30 @@ def simulate(plant: Plant, path: ScanPath, power: ArrayLike, *, progress: Progre
         peak_positions=peaks[:, 1:].copy(),
         hottest=hottest,
         books=plant.books,
-        ms_per_step=1e3 * float(np.mean(laps[1:] or laps)),
+        ms_per_step=1e3 * float(np.mean(laps[1:] or laps or [0.0])),
         notes=path.notes,
     )
+
+
+def _write_down(ticks: int, nodal: FloatArray, peaks: FloatArray, hottest: Surface) -> Arrays:
+    """The record so far, by name."""
+    return {
+        "ticks": np.array(ticks),
+        "nodal": nodal[:ticks],
+        "peaks": peaks[:ticks],
+        "hottest_x": hottest.x,
+        "hottest_y": hottest.y,
+        "hottest": hottest.temperature,
+        "hottest_time": np.array(hottest.time),
+    }
+
+
+def _take_up(kept: Mapping[str, Any], nodal: FloatArray, peaks: FloatArray) -> tuple[int, Surface]:
+    """Fill in the record so far; its ticks and the hottest surface in them."""
+    ticks = int(kept["ticks"])
+    nodal[:ticks], peaks[:ticks] = kept["nodal"], kept["peaks"]
+    hottest = Surface(kept["hottest_x"], kept["hottest_y"], kept["hottest"], float(kept["hottest_time"]))
+    return ticks, hottest
 
 
 def find_turns(positions: FloatArray) -> NDArray[np.intp]:

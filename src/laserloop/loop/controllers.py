@@ -138,8 +138,7 @@ def make_rehearsal(plant: Plant) -> Rehearse:
 
     A way that leads beyond where the beam may go is held at its edge.
     """
-    x, y = plant.settings.grid.x, plant.settings.grid.y
-    x_low, x_high, y_low, y_high = plant.settings.region or (x[0], x[-1], y[0], y[-1])
+    x_low, x_high, y_low, y_high = plant.settings.region or plant.settings.grid.edges
 
     def rehearse(powers: FloatArray, positions: FloatArray) -> FloatArray:
         now = plant.snapshot()

@@ -1,7 +1,7 @@
 """The closed loop: measure, decide, move, once per tick of the path."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from time import perf_counter
 
@@ -92,7 +92,7 @@ def run_closed_loop(
     bounds = power_bounds or plant.settings.process.laser.power
     ticks: list[Tick] = []
     if failure := reset(controller):
-        return _collect(plant, controller, path, ticks, f"the controller's reset raised {failure}")
+        return collect(plant, controller, path, ticks, f"the controller's reset raised {failure}")
     ending = COMPLETED
     try:
         for tick in follow(plant, camera, controller, path, bounds, disturb, drift):
@@ -101,7 +101,7 @@ def run_closed_loop(
                 progress(len(ticks), len(path))
     except BadInput as failure:
         ending = f"the plant stopped at tick {len(ticks)}: {failure}"
-    return _collect(plant, controller, path, ticks, ending)
+    return collect(plant, controller, path, ticks, ending)
 
 
 def follow(
@@ -114,24 +114,49 @@ def follow(
     drift: Drift | None = None,
 ) -> Iterator[Tick]:
     """Measure, decide, move: the power decided at t_k acts on [t_k, t_{k+1}]."""
-    powers: list[float] = []
-    horizon, memory = getattr(controller, "horizon", 1), getattr(controller, "memory", 0)
     camera.reset()
     surface = plant.reset()
+    turn = Turn(plant, camera, controller, path, bounds, disturb, drift)
     for k in range(len(path)):
-        image: Image | None = camera.see(surface)
-        if k % camera.settings.every:
+        tick = turn.take(k, surface)
+        surface = tick.surface
+        yield tick
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """Those who meet once per tick of a path, and what the laser was told so far."""
+
+    plant: Plant
+    camera: Camera
+    controller: Controller
+    path: ScanPath
+    bounds: tuple[float, float]  # W
+    disturb: Disturb | None = None
+    drift: Drift | None = None
+    powers: list[float] = field(default_factory=list)  # W, of all ticks so far
+
+    def take(self, k: int, surface: Surface) -> Tick:
+        """Measure, decide, move."""
+        image: Image | None = self.camera.see(surface)
+        if k % self.camera.settings.every:
             image = None
-        elif disturb is not None and image is not None:
-            image = disturb(k, image)
-        preview = look_ahead(path, k, powers, horizon, memory)
+        elif self.disturb is not None and image is not None:
+            image = self.disturb(k, image)
+        preview = self.look_ahead(k)
         began = perf_counter()
-        action, failure = decide(controller, image, preview)
+        action, failure = decide(self.controller, image, preview)
         wall = perf_counter() - began
-        power = bound(action.power, bounds) if path.lit[k] else 0.0
-        surface = plant.step(power if drift is None else drift(k, power), path.spot(k))
-        powers.append(power)
-        yield Tick(action=action, power=power, wall_s=wall, surface=surface, failure=failure)
+        power = bound(action.power, self.bounds) if self.path.lit[k] else 0.0
+        given = power if self.drift is None else self.drift(k, power)
+        surface = self.plant.step(given, self.path.spot(k))
+        self.powers.append(power)
+        return Tick(action=action, power=power, wall_s=wall, surface=surface, failure=failure)
+
+    def look_ahead(self, k: int) -> Preview:
+        """What the controller is told at tick `k`."""
+        horizon, memory = getattr(self.controller, "horizon", 1), getattr(self.controller, "memory", 0)
+        return look_ahead(self.path, k, self.powers, horizon, memory)
 
 
 def look_ahead(path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = 0) -> Preview:
@@ -191,7 +216,8 @@ def _list_margins(actions: list[Action]) -> FloatArray | None:
     return np.array([action.margins or (np.nan, np.nan) for action in actions])
 
 
-def _collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[Tick], ending: str) -> Run:
+def collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[Tick], ending: str) -> Run:
+    """The record of the ticks that were done."""
     n = len(ticks)
     actions = [tick.action for tick in ticks]
     predicted = [_read_prediction(action) for action in actions]

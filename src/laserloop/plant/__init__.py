@@ -3,7 +3,8 @@
 from laserloop.plant.camera import Camera, Image
 from laserloop.plant.grid import Grid
 from laserloop.plant.make import PLANTS, make_plant
-from laserloop.plant.plant import Plant, PlantSettings, Snapshot, graded_settings, paper_settings
+from laserloop.plant.plant import Plant, Snapshot
+from laserloop.plant.settings import PlantSettings, graded_settings, moving_settings, paper_settings
 from laserloop.plant.surface import Hottest, Surface
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "Surface",
     "graded_settings",
     "make_plant",
+    "moving_settings",
     "paper_settings",
 ]

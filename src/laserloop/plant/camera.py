@@ -110,19 +110,27 @@ class Camera:
     def see(self, surface: Surface) -> Image:
         """Expose one more tick; the image is `delay` ticks old, or the first one until there are so many.
 
-        A surface of another grid, or from before the last one, begins another run: the camera resets itself.
+        A surface of another plate, or from before the last one, begins another run: the camera resets itself.
+        One of the same plate on another grid goes on: the nodes may follow the beam.
         """
         sensor = self._sensor
         if sensor is None or not sensor.fits(surface):
-            self._sensor = sensor = Sensor(
-                surface.x, surface.y, self.settings.pixel, smooth=self.settings.smooth
-            )
-            self.reset()
-        elif self._images and surface.time <= self._images[-1].time:
+            self._sensor = sensor = self._change_sensor(sensor, surface)
+        if self._images and surface.time <= self._images[-1].time:
             self.reset()
         self._frames.append(sensor.read(surface))
         self._images.append(self._develop(sensor, surface.time))
         return self._images[0]
+
+    def _change_sensor(self, old: "Sensor | None", surface: Surface) -> "Sensor":
+        """A sensor for the nodes of this surface; what was exposed on the same plate is kept."""
+        new = Sensor(surface.x, surface.y, self.settings.pixel, smooth=self.settings.smooth)
+        if old is None or not old.sees_plate_of(surface):
+            self.reset()
+        else:
+            kept = [old.hand_over(frame, new) for frame in self._frames]
+            self._frames = deque(kept, maxlen=self.settings.exposure)
+        return new
 
     def _develop(self, sensor: "Sensor", time: float) -> Image:
         """The image whose exposure ends now."""
@@ -156,6 +164,20 @@ class Sensor:
         """Is this sensor made for the surface's grid?"""
         x, y = self._nodes
         return np.array_equal(x, surface.x) and np.array_equal(y, surface.y)
+
+    def sees_plate_of(self, surface: Surface) -> bool:
+        """Is it the same plate, perhaps on another grid?"""
+        x, y = self._nodes
+        here, there = (x[[0, -1]], y[[0, -1]]), (surface.x[[0, -1]], surface.y[[0, -1]])
+        return np.array_equal(here, there)
+
+    def hand_over(self, frame: FloatArray, other: "Sensor") -> FloatArray:
+        """A frame of this sensor on the places of another over the same plate; pixels stay as they are."""
+        if np.array_equal(self.x, other.x) and np.array_equal(self.y, other.y):
+            return frame
+        x, y = np.meshgrid(other.x, other.y)
+        points = np.column_stack((x.ravel(), y.ravel()))
+        return np.asarray(smooth(self.x, self.y, frame, points)).reshape(x.shape)
 
     def read(self, surface: Surface) -> FloatArray:
         """The mean over each pixel of the surface between its nodes, (y, x), K; a new array."""

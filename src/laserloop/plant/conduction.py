@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.plant import fields, kernels
 from laserloop.plant.checkerboard import EMPTY, Box, Checkerboard, enclose
-from laserloop.plant.grid import Grid
+from laserloop.plant.grid import Grid, midway
 from laserloop.plant.links import Links, make_links
+from laserloop.plant.remap import find_weights, remap
 from laserloop.process.heat_table import HeatTable
 
 FloatArray = NDArray[np.float64]
 
 CORRECTIONS = 60  # more than this in one stage means that the solution is lost
 POOL = 4  # discarded states whose memory is kept for the next
+KINDS = 16  # of step, whose links are kept
 GROWTH = 4  # nodes by which the window grows when heat reaches its edge
 
 
@@ -60,6 +62,7 @@ class State:
     The memory of its fields is used again when the state is dropped: keep the state, not its fields.
     """
 
+    grid: Grid
     window: Box
     fields: tuple[FloatArray, ...]
     absorbed: float
@@ -73,16 +76,24 @@ class Conduction:
         self, grid: Grid, table: HeatTable, *, scheme: Scheme, tolerance: float, edge: float
     ) -> None:
         """`tolerance`: K, by which a node may still have to move; `edge`: K, rise that widens the window."""
-        self.grid = grid
         self.table = table
         self.scheme = scheme
-        self.board = Checkerboard(*grid.shape)
         self._tolerance = tolerance
         self._edge = edge * table.ambient_capacity
         self._heat_table, self._temperature_table = (
             (*np.ascontiguousarray(pieces.T), table.low, table.per_step)
             for pieces in (table.heat, table.temperature)
         )
+        self._pool: list[FloatArray] = []  # memory of states that nobody holds any more
+        self._lay(grid)
+        self.absorbed = 0.0  # J
+        self.lost = 0.0  # J, through the bottom
+        self.corrections = 0  # of the latest step, all stages together
+
+    def _lay(self, grid: Grid) -> None:
+        """Take a grid, with everything on it at ambient temperature."""
+        self.grid = grid
+        self.board = Checkerboard(*grid.shape)
         self._strides = self.board.strides
         self._areas = self.board.pack_x(grid.widths[2]), self.board.pack_y(grid.widths[1])
         self._links: dict[float, Links] = {}
@@ -90,11 +101,58 @@ class Conduction:
         # θ now, one and two steps ago, and room for the next; heat now, and room for the next
         self.theta, self._previous, self._older, self._spare = (np.zeros(self.board.size) for _ in range(4))
         self.heat, self._other = np.zeros(self.board.size), np.zeros(self.board.size)
-        self._pool: list[FloatArray] = []  # memory of states that nobody holds any more
         self._set_window(EMPTY)
-        self.absorbed = 0.0  # J
-        self.lost = 0.0  # J, through the bottom
-        self.corrections = 0  # of the latest step, all stages together
+
+    def move(self, grid: Grid) -> None:
+        """Go on from here on another grid of the same plate and depths; the heat is kept to round-off.
+
+        The three θ, which are the guesses of the next step, are moved by the same formula. From then on the
+        plate is solved whole: so few nodes are not worth a window, and each step costs the same.
+        """
+        old, lasting, depth = self.board, self._lasting, self.window[4]
+        if self.window != EMPTY:
+            self._clear_around(self.window)
+        rows = find_weights(self.grid.y_faces, grid.y_faces)
+        columns = find_weights(self.grid.x_faces, grid.x_faces)
+        self._lay(grid)
+        for new, field in zip(self._lasting, lasting, strict=True):
+            remap(new, field, self._strides, old.strides, rows, columns, depth)
+        self._set_window(self.board.whole)
+
+    def raise_surface(self, depths: FloatArray) -> None:
+        """Go on under fresh metal at ambient temperature, in a plate whose nodes are at `depths`, m.
+
+        The heat stays at its height above the bottom; what comes to lie in the node that is held at ambient
+        there counts as lost.
+        """
+        old, grid, lasting, window = self.board, self.grid, self._lasting, self.window
+        fresh = float(depths[-1] - grid.z[-1])
+        faces = np.concatenate(([0.0], midway(grid.z) + fresh))
+        share = find_weights(faces, midway(depths), points=2)[0][:, 1:]  # nothing comes from the fresh metal
+        self._lay(Grid(x=grid.x, y=grid.y, z=depths, x_faces=grid.x_faces, y_faces=grid.y_faces))
+        if window == EMPTY:
+            return
+        for new, field in zip(self._lasting, lasting, strict=True):
+            inside = np.zeros(old.size)
+            old.part(inside, window)[...] = old.part(field, window)
+            moved = np.einsum("kl,lyx->kyx", share, old.unpack(inside))
+            if new is self.heat:
+                _, wy, wx = self.grid.widths
+                self.lost += float(self.grid.widths[0][-1] * (wy @ moved[-1] @ wx))
+            moved[-1] = 0.0
+            new[:] = self.board.pack(moved)
+        deepest = int(np.searchsorted(depths, grid.z[window[4] - 1] + fresh)) + 2
+        self._open((*window[:4], deepest))
+
+    def forget(self) -> None:
+        """Let the next step start from here as it is: it will be of another length than the last."""
+        self._previous[:] = self.theta
+        self._older[:] = self.theta
+
+    def restart(self, grid: Grid) -> None:
+        """Everything at ambient temperature, on this grid."""
+        self._lay(grid)
+        self.absorbed = self.lost = 0.0
 
     def reset(self) -> None:
         """Everything back to ambient temperature."""
@@ -173,14 +231,19 @@ class Conduction:
         """A copy of the state; cheap, because only the window is copied, into memory that is used again."""
         fields_now = [self.board.part(field, self.window) for field in self._lasting]
         size = fields_now[0].size
-        memory = self._pool.pop() if self._pool else np.empty(len(fields_now) * self.board.size)
+        memory = self._find_memory(len(fields_now) * self.board.size)
         copies = []
         for n, field in enumerate(fields_now):
             copies.append(memory[n * size : (n + 1) * size].reshape(field.shape))
             copies[-1][...] = field
-        state = State(self.window, tuple(copies), self.absorbed, self.lost)
+        state = State(self.grid, self.window, tuple(copies), self.absorbed, self.lost)
         weakref.finalize(state, self._take_back, memory)
         return state
+
+    def _find_memory(self, size: int) -> FloatArray:
+        """Memory that was used before, if enough of it is left in one piece."""
+        memory = self._pool.pop() if self._pool else np.empty(size)
+        return memory if memory.size >= size else np.empty(size)
 
     def _take_back(self, memory: FloatArray) -> None:
         """Fresh memory costs more (page faults) than the copy itself."""
@@ -188,7 +251,9 @@ class Conduction:
             self._pool.append(memory)
 
     def load(self, state: State) -> None:
-        """Back to a saved state."""
+        """Back to a saved state, and to the grid it was saved on."""
+        if state.grid is not self.grid:
+            self._lay(state.grid)
         if self.window not in (EMPTY, state.window):
             row0, row1, col0, col1, depth = self.window
             touched = (row0 - 1, row1 + 1, col0 - 1, col1 + 1, depth + 1)  # with the mirrored layer
@@ -305,7 +370,11 @@ class Conduction:
         self._set_window(new)
         if old == EMPTY:
             return
-        row0, row1, col0, col1, depth = old
+        self._clear_around(old)
+
+    def _clear_around(self, window: Box) -> None:
+        """The mirrored layer around a window back to ambient."""
+        row0, row1, col0, col1, depth = window
         for field in (self.theta, self._previous, self._older, self._spare):
             whole = field.reshape(self.board.shape)
             whole[row0 - 1] = whole[row1] = 0.0
@@ -314,6 +383,8 @@ class Conduction:
 
     def _links_for(self, tau: float) -> Links:
         if tau not in self._links:
+            if len(self._links) >= KINDS:
+                self._links.clear()
             self._links[tau] = make_links(self.grid, self.board, tau, self.table)
         return self._links[tau]
 

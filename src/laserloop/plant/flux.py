@@ -23,14 +23,16 @@ def find_flux(beam: Beam, grid: Grid, power: float, x: float, y: float) -> Sourc
         return Source(np.zeros_like(grid.x), np.zeros_like(grid.y))
     heat = beam.absorptivity * power
     return Source(
-        heat * _profile(beam.sigma, grid.x, grid.widths[2], x),
-        _profile(beam.sigma, grid.y, grid.widths[1], y),
+        heat * _profile(beam.sigma, grid.x, grid.widths[2], grid.edges[:2], x),
+        _profile(beam.sigma, grid.y, grid.widths[1], grid.edges[2:], y),
     )
 
 
-def _profile(sigma: float, nodes: FloatArray, widths: FloatArray, centre: float) -> FloatArray:
-    """Normal density at the nodes, 1/m, with the exact integral from the first to the last of them."""
+def _profile(
+    sigma: float, nodes: FloatArray, widths: FloatArray, edges: tuple[float, ...], centre: float
+) -> FloatArray:
+    """Normal density at the nodes, 1/m, with the exact integral from one edge of the plate to the other."""
     density = np.exp(-0.5 * ((nodes - centre) / sigma) ** 2)
     reach = sigma * 2.0**0.5
-    share = 0.5 * (erf((nodes[-1] - centre) / reach) - erf((nodes[0] - centre) / reach))
+    share = 0.5 * (erf((edges[1] - centre) / reach) - erf((edges[0] - centre) / reach))
     return density * (share / float(density @ widths))

@@ -18,11 +18,17 @@ MOST_NODES = 20_000  # along an axis
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Grid:
-    """Nodes of a tensor-product finite-volume grid, m; the outermost nodes lie on the plate's faces."""
+    """Nodes of a tensor-product finite-volume grid, m.
+
+    The outermost nodes lie on the plate's faces, and the faces between control volumes midway between the
+    nodes, unless faces are given: then the nodes may lie anywhere between theirs.
+    """
 
     x: FloatArray
     y: FloatArray
     z: FloatArray  # depth below the lasered surface, increasing; z[0] = 0
+    x_faces: FloatArray = field(default_factory=lambda: np.empty(0))  # one more than nodes
+    y_faces: FloatArray = field(default_factory=lambda: np.empty(0))
     widths: tuple[FloatArray, FloatArray, FloatArray] = field(init=False)  # of control volumes: z, y, x
 
     def __post_init__(self) -> None:
@@ -35,7 +41,10 @@ class Grid:
             object.__setattr__(self, name, nodes)
         if self.z[0] != 0.0:
             raise BadInput(f"the first node of z must be the surface at depth 0, got {self.z[0]}")
-        object.__setattr__(self, "widths", tuple(_control_widths(axis) for axis in (self.z, self.y, self.x)))
+        for name in ("x_faces", "y_faces"):
+            object.__setattr__(self, name, _check_faces(getattr(self, name[0]), getattr(self, name)))
+        faces_zyx = midway(self.z), self.y_faces, self.x_faces
+        object.__setattr__(self, "widths", tuple(np.diff(faces) for faces in faces_zyx))
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -45,7 +54,13 @@ class Grid:
     @property
     def plate(self) -> tuple[float, float, float]:
         """Edge lengths of the plate along x, y, z, m."""
-        return float(np.ptp(self.x)), float(np.ptp(self.y)), float(np.ptp(self.z))
+        return float(np.ptp(self.x_faces)), float(np.ptp(self.y_faces)), float(np.ptp(self.z))
+
+    @property
+    def edges(self) -> tuple[float, float, float, float]:
+        """x_min, x_max, y_min, y_max of the plate, m."""
+        (x_low, x_high), (y_low, y_high) = self.x_faces[[0, -1]], self.y_faces[[0, -1]]
+        return float(x_low), float(x_high), float(y_low), float(y_high)
 
     def __str__(self) -> str:
         nz, ny, nx = self.shape
@@ -55,10 +70,19 @@ class Grid:
         )
 
 
-def _control_widths(nodes: FloatArray) -> FloatArray:
-    """Width of each node's control volume: faces midway between nodes, half volumes at both ends."""
-    faces = np.concatenate((nodes[:1], 0.5 * (nodes[1:] + nodes[:-1]), nodes[-1:]))
-    return np.diff(faces)
+def _check_faces(nodes: FloatArray, given: FloatArray) -> FloatArray:
+    """The faces between control volumes: those given, or midway between the nodes."""
+    faces = np.array(given, dtype=np.float64) if len(given) else midway(nodes)
+    fits = len(faces) == len(nodes) + 1 and np.all(np.diff(faces) > 0)
+    if not (fits and np.all(faces[:-1] <= nodes) and np.all(nodes <= faces[1:])):
+        raise BadInput(f"a grid axis needs one face between any two nodes, got {faces!r} for {nodes!r}")
+    faces.setflags(write=False)
+    return faces
+
+
+def midway(nodes: FloatArray) -> FloatArray:
+    """Faces of the control volumes midway between nodes, half volumes at both ends."""
+    return np.concatenate((nodes[:1], 0.5 * (nodes[1:] + nodes[:-1]), nodes[-1:]))
 
 
 def uniform_grid(plate: tuple[float, float, float] = (15e-3, 10e-3, 2e-3), spacing: float = 100e-6) -> Grid:
@@ -88,12 +112,17 @@ def graded_grid(
     half_x, half_y = plate[0] / 2, plate[1] / 2
     if not (-half_x <= region[0] < region[1] <= half_x and -half_y <= region[2] < region[3] <= half_y):
         raise BadInput(f"the refined region {region} m must lie on the plate of {plate} m")
-    depth = _stretched(plate[2], first_depth, slow=1.2, until=25 * first_depth, fast=1.4, coarsest=8 * fine)
     return Grid(
         x=_refined_axis(half_x, region[0], region[1], fine),
         y=_refined_axis(half_y, region[2], region[3], fine),
-        z=np.concatenate(([0.0], np.cumsum(depth)[:-1], [plate[2]])),
+        z=find_depths(plate[2], first_depth, coarsest=8 * fine),
     )
+
+
+def find_depths(thickness: float, first: float, *, coarsest: float) -> FloatArray:
+    """Depths of the nodes from the surface to the bottom, m, the first spacing about `first`."""
+    depth = _stretched(thickness, first, slow=1.2, until=25 * first, fast=1.4, coarsest=coarsest)
+    return np.concatenate(([0.0], np.cumsum(depth)[:-1], [thickness]))
 
 
 def _uniform_axis(length: float, spacing: float) -> FloatArray:

@@ -1,155 +1,29 @@
 """The plant: a plate under a moving laser, stepped tick by tick. The referee of everything else."""
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from math import ceil, isfinite
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source, State
+from laserloop.plant.conduction import Conduction, Source, State
 from laserloop.plant.flux import REACH, find_flux
-from laserloop.plant.grid import Grid, graded_grid, uniform_grid
-from laserloop.plant.surface import Hottest, Surface
-from laserloop.process import Beam, Material, Process
+from laserloop.plant.grid import Grid, find_depths
+from laserloop.plant.moving_grid import Focus
+from laserloop.plant.rest import cool_down
+from laserloop.plant.settings import PlantSettings
+from laserloop.plant.surface import Hottest, Surface, reach_edges
 from laserloop.process.heat_table import HeatTable, tabulate
 
 FloatArray = NDArray[np.float64]
 
 STRIDE = 0.4  # beam widths moved per step at most; costs 0.5 K of 600 at constant power
 JUMPS = (0.01, 0.25)  # changes of power, as a share of it, that each take one substep more
+REST = 0.05  # K, error of one step of a pause
 SLACK = 1e-9  # m; a beam on the edge is on the plate
-SCAN_AREA = (-1.5e-3, 1.5e-3, -1.5e-3, 1.5e-3)  # m: x_min, x_max, y_min, y_max
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlantSettings:
-    """Everything that defines a plant: a process, and how its heat is computed."""
-
-    name: str
-    process: Process
-    grid: Grid
-    scheme: Scheme
-    continuous: bool  # does the beam move within a tick, or stand at its end (the paper)?
-    subgrid: bool  # is T_max the peak between the nodes, or the hottest node (the paper)?
-    region: tuple[float, float, float, float] | None = (
-        None  # m: where the grid is made for the beam, if not all
-    )
-    absorbed: float = 1.0  # share of the heat that the process promises; a trial may tell the controller more
-    tolerance: float = 1e-4  # K, of each node's heat balance; smaller is slower
-    edge: float = 1e-4  # K, rise at the edge of the solved window that makes it grow
-
-    def __post_init__(self) -> None:
-        for name in ("tolerance", "edge", "absorbed"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0):
-                raise BadInput(f"{name} must be a positive number, got {value}")
-        spacing = min(np.diff(self.grid.x).min(), np.diff(self.grid.y).min())
-        if self.beam.sigma < spacing / 3.0:
-            raise BadInput(
-                f"the beam's sigma of {self.beam.sigma:g} m is too narrow for a grid of {spacing:g} m: "
-                f"take at least a third of the spacing, or the graded plant"
-            )
-
-    @property
-    def beam(self) -> Beam:
-        """The process's."""
-        return self.process.beam
-
-    @property
-    def material(self) -> Material:
-        """The process's."""
-        return self.process.material
-
-    @property
-    def ambient(self) -> float:
-        """Initial temperature and that of the bottom, K."""
-        return self.process.ambient
-
-    @property
-    def tick(self) -> float:
-        """The control period, s."""
-        return self.process.tick
-
-
-NUMERICS = ("tolerance", "edge")  # the rest of what may be changed belongs to the process
-
-
-def paper_settings(
-    process: Process | None = None,
-    *,
-    grid: Grid | None = None,
-    scheme: Scheme = BACKWARD_EULER,
-    **changes: Any,
-) -> PlantSettings:
-    """The paper's plant: uniform 100 µm grid, backward Euler, beam at the end of its tick, nodal T_max.
-
-    `changes` are fields of the process, the paper's unless given, or the tolerance or edge of its solution.
-    """
-    numerics = {name: changes.pop(name) for name in NUMERICS if name in changes}
-    process = replace(process or Process(), **changes)
-    return PlantSettings(
-        name="paper",
-        process=process,
-        grid=grid or uniform_grid(process.plate),
-        scheme=scheme,
-        continuous=False,
-        subgrid=False,
-        **numerics,
-    )
-
-
-def graded_settings(
-    process: Process | None = None,
-    *,
-    region: tuple[float, float, float, float] = SCAN_AREA,
-    fastest: float | None = None,
-    refine: float = 1.0,
-    scheme: Scheme = SDIRK2,
-    **changes: Any,
-) -> PlantSettings:
-    """The plant to trust: resolved where the beam goes, second order in time, T_max between the nodes.
-
-    `region`: m, bounding box of all lit beam positions; `fastest`: m/s, the speed that the grid is made for,
-    that of the process unless given; `refine`: 2 halves every spacing. `changes` as for the paper's plant.
-    """
-    numerics = {name: changes.pop(name) for name in NUMERICS if name in changes}
-    process = replace(process or Process(), **changes)
-    fastest = process.speed if fastest is None else fastest
-    for what, value in (("fastest", fastest), ("refine", refine)):
-        if not (np.isfinite(value) and value > 0):
-            raise BadInput(f"{what} must be a positive number, got {value}")
-    sigma, plate = process.beam.sigma, process.plate
-    margin = 3.0 * sigma
-    half_x, half_y = plate[0] / 2, plate[1] / 2
-    refined = (
-        max(-half_x, region[0] - margin),
-        min(half_x, region[1] + margin),
-        max(-half_y, region[2] - margin),
-        min(half_y, region[3] + margin),
-    )
-    layer = min(np.sqrt(_diffusivity(process.material) * sigma / fastest), sigma)
-    grid = graded_grid(plate, refined, fine=0.5 * sigma / refine, first_depth=layer / 4.0 / refine)
-    return PlantSettings(
-        name="graded",
-        process=process,
-        grid=grid,
-        scheme=scheme,
-        continuous=True,
-        subgrid=True,
-        region=region,
-        **numerics,
-    )
-
-
-def _diffusivity(material: Material) -> float:
-    """k/(ρc) at the cold end, where the layer under the beam is thinnest, m²/s."""
-    cold = material.valid[0]
-    k, rho, cp = material.conductivity(cold), material.density(cold), material.heat_capacity(cold)
-    return float(k / (rho * cp))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,6 +35,7 @@ class Snapshot:
     power: float
     emitted: float
     pace: int
+    focus: tuple[Focus, Focus] | None  # of a moving grid
     identity: str  # of the grid and the material it belongs to
 
 
@@ -178,6 +53,7 @@ class Plant:
             edge=settings.edge,
         )
         self._identity = _identify(settings.grid, self.table)
+        self._focus: tuple[Focus, Focus] | None = None  # where a moving grid is fine
         self._warned: set[str] = set()
         self._power = 0.0  # W, of the latest tick
         self._emitted = 0.0  # W, what a laser with a lag gives right now
@@ -187,7 +63,11 @@ class Plant:
 
     def reset(self) -> Surface:
         """The whole plate back to ambient temperature."""
-        self._conduction.reset()
+        if self.grid is self.settings.grid:
+            self._conduction.reset()
+        else:  # it has moved, or grown
+            self._conduction.restart(self.settings.grid)
+        self._focus = None
         self._warned.clear()
         self.time = self._power = self._emitted = 0.0
         self._pace, self._failed = 1, False
@@ -199,8 +79,7 @@ class Plant:
         A laser with a lag gives the mean of what it emits meanwhile; one without gives just the command. With
         the command 0 the beam may go anywhere; off the plate, what a lagging laser still emits is lost.
         """
-        if self._failed:
-            raise BadInput("the last tick failed half done: reset the plant or restore a snapshot first")
+        self._check_running()
         spot = np.asarray(spot, dtype=float)
         s = self.settings
         self._check(power)
@@ -210,6 +89,7 @@ class Plant:
             power = 0.0
         else:
             reach = REACH * s.beam.sigma
+            self._follow(power, spot)
             low, high = spot.min(axis=0) - reach, spot.max(axis=0) + reach
             self._conduction.widen(low[0], high[0], low[1], high[1], reach / 2)
         substeps = self._substeps(power, spot)
@@ -225,10 +105,63 @@ class Plant:
         self._watch_range(surface)
         return surface
 
+    def rest(self, seconds: float, *, tolerance: float = REST) -> Surface:
+        """The laser off for some seconds, in as few steps as keep the error of each below `tolerance`, K.
+
+        The beam is away: what a lagging laser still emits is lost.
+        """
+        self._check_running()
+        for what, value in (("pause", seconds), ("tolerance", tolerance)):
+            if not (isfinite(value) and value > 0):
+                raise BadInput(f"the {what} of a plate at rest must be a positive number, got {value}")
+        s = self.settings
+        self._failed = True  # until it is done
+        cool_down(self._conduction, seconds, shortest=s.tick / 2, tolerance=tolerance)
+        self._failed = False
+        _, self._emitted = s.process.laser.follow(self._emitted, 0.0, seconds)
+        self._power, self._pace = 0.0, 1
+        self.time += seconds
+        return self.surface()
+
+    def add_layer(self, thickness: float) -> Surface:
+        """Fresh solid metal at ambient temperature on top, m; the bottom stays where it is, at ambient.
+
+        Powder is not modelled: what is added conducts at once, and touches the plate everywhere.
+        """
+        self._check_running()
+        if not (isfinite(thickness) and thickness > 0):
+            raise BadInput(f"a layer's thickness must be a positive length in m, got {thickness}")
+        old = self.grid.z
+        coarsest = float(np.diff(self.settings.grid.z).max())
+        first = float(self.settings.grid.z[1])
+        self._conduction.raise_surface(find_depths(float(old[-1]) + thickness, first, coarsest=coarsest))
+        return self.surface()
+
+    def _check_running(self) -> None:
+        if self._failed:
+            raise BadInput("the last tick failed half done: reset the plant or restore a snapshot first")
+
+    def _follow(self, power: float, spot: FloatArray) -> None:
+        """Keep a moving grid fine around a beam that heats; in the dark it stays with the heat."""
+        moving = self.settings.moving
+        if moving is None or power == 0.0:
+            return
+        focus = moving.follow(self._focus, spot)
+        if focus != self._focus:
+            self._conduction.move(moving.grid(focus, self.grid.z))
+            self._focus = focus
+
+    @property
+    def grid(self) -> Grid:
+        """The grid of this moment."""
+        return self._conduction.grid
+
     def surface(self) -> Surface:
         """The lasered surface now."""
-        grid = self.settings.grid
-        return Surface(grid.x, grid.y, self._conduction.surface_temperature(), self.time)
+        grid = self.grid
+        x, turned = reach_edges(grid.x, grid.x_faces, self._conduction.surface_temperature().T)
+        y, temperature = reach_edges(grid.y, grid.y_faces, turned.T)
+        return Surface(x, y, temperature, self.time)
 
     def t_max(self, surface: Surface) -> Hottest:
         """What this plant calls T_max: the sub-grid peak, or the hottest node as in the paper."""
@@ -241,7 +174,13 @@ class Plant:
     def snapshot(self) -> Snapshot:
         """A copy of the state, to plan on and come back to."""
         return Snapshot(
-            self._conduction.save(), self.time, self._power, self._emitted, self._pace, self._identity
+            self._conduction.save(),
+            self.time,
+            self._power,
+            self._emitted,
+            self._pace,
+            self._focus,
+            self._identity,
         )
 
     def restore(self, snapshot: Snapshot) -> Surface:
@@ -250,7 +189,7 @@ class Plant:
             raise BadInput("a snapshot must come from a plant with the same grid, material and ambient")
         self._conduction.load(snapshot.state)
         self.time, self._power, self._pace = snapshot.time, snapshot.power, snapshot.pace
-        self._emitted = snapshot.emitted
+        self._emitted, self._focus = snapshot.emitted, snapshot.focus
         self._failed = False
         return self.surface()
 
@@ -278,7 +217,9 @@ class Plant:
         """The flux at each stage of a step that covers `share` of the tick from `start` on."""
         s = self.settings
         places = (start + time * share if s.continuous else 1.0 for time, _ in s.scheme.stages)
-        return tuple(find_flux(s.beam, s.grid, power, *(spot[0] + p * (spot[1] - spot[0]))) for p in places)
+        return tuple(
+            find_flux(s.beam, self.grid, power, *(spot[0] + p * (spot[1] - spot[0]))) for p in places
+        )
 
     @staticmethod
     def _check(power: float) -> None:
@@ -287,8 +228,8 @@ class Plant:
 
     def _is_off_plate(self, spot: FloatArray) -> bool:
         """Does the beam leave the plate during the tick?"""
-        x, y = self.settings.grid.x, self.settings.grid.y
-        low, high = np.array([x[0], y[0]]) - SLACK, np.array([x[-1], y[-1]]) + SLACK
+        x_low, x_high, y_low, y_high = self.settings.grid.edges
+        low, high = np.array([x_low, y_low]) - SLACK, np.array([x_high, y_high]) + SLACK
         return bool(((spot < low) | (spot > high)).any())
 
     def _check_spot(self, power: float, spot: FloatArray) -> None:
@@ -297,8 +238,7 @@ class Plant:
             raise BadInput(f"a spot is two finite points (x, y) in m, got {spot.tolist()}")
         if power == 0.0:
             return
-        x, y = self.settings.grid.x, self.settings.grid.y
-        self._check_inside(spot, (x[0], x[-1], y[0], y[-1]), "the beam must stay on the plate of")
+        self._check_inside(spot, self.settings.grid.edges, "the beam must stay on the plate of")
         if self.settings.region is not None:
             rule = "the beam must stay where the grid is fine (give graded_settings a larger region):"
             self._check_inside(spot, self.settings.region, rule)

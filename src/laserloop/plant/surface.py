@@ -43,6 +43,21 @@ class Surface:
         return Hottest(*find_peak(self.x, self.y, self.temperature, row, col))
 
 
+def reach_edges(nodes: FloatArray, faces: FloatArray, field: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Nodes and field (nodes, …) with a line more on either edge of the plate, where the nodes end before it.
+
+    The edge is insulated: there the parabola through the two nearest nodes has no slope.
+    """
+    if nodes[0] == faces[0]:
+        return nodes, field
+    (near, far), (near_end, far_end) = nodes[:2] - faces[0], faces[-1] - nodes[-1:-3:-1]
+    out = np.empty((len(nodes) + 2, field.shape[1]))
+    out[1:-1] = field
+    out[0] = field[0] + near**2 / (far**2 - near**2) * (field[0] - field[1])
+    out[-1] = field[-1] + near_end**2 / (far_end**2 - near_end**2) * (field[-1] - field[-2])
+    return np.concatenate((faces[:1], nodes, faces[-1:])), out
+
+
 @njit(cache=True, error_model="numpy")
 def find_peak(x, y, temperature, row, col):  # type: ignore[no-untyped-def]
     """Newton's method for the stationary point of the tensor-product Lagrange interpolant near a node."""
