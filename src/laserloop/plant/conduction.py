@@ -79,10 +79,11 @@ class Conduction:
         self.board = Checkerboard(*grid.shape)
         self._tolerance = tolerance
         self._edge = edge * table.ambient_capacity
-        self._heat_table, self._temperature_table = (
+        heat, self._temperature_table = (
             (*np.ascontiguousarray(pieces.T), table.low, table.per_step)
             for pieces in (table.heat, table.temperature)
         )
+        self._heat_table = (*heat, float(table.watch))
         self._strides = self.board.strides
         self._areas = self.board.pack_x(grid.widths[2]), self.board.pack_y(grid.widths[1])
         self._links: dict[float, Links] = {}
@@ -141,8 +142,9 @@ class Conduction:
                 older, stage = stage, older
             self._solve(stage, base, after, source, links)
             self._keep_books(stage, source, weight * step)
-            residual, line = self._work[0], self._work[4]
-            kernels.polish(stage, residual, links.gain, self._strides, self._patch, line)
+            residual, line, hot = self._work[0], self._work[4], self._work[-1]
+            watch = self._heat_table[-1]
+            kernels.polish(stage, residual, links.gain, self._strides, self._patch, line, hot, watch)
         self.theta, self._previous, self._older, self._spare = stage, now, previous, older
         self.heat, self._other = after, base
         self._grow()
@@ -318,13 +320,14 @@ class Conduction:
         return self._links[tau]
 
     def _make_work(self) -> tuple[object, ...]:
-        """Scratch of the kernels: residual, slope, inverse, delta; line; pieces; three patches."""
+        """Scratch of the kernels: residual, slope, inverse, delta; line; pieces; three patches; hot rows."""
         ny, _, nz, width = self.board.shape
         return (
             *(np.zeros(self.board.size, np.float32) for _ in range(4)),
             np.zeros((nz + 1) * width, np.float32),
             (np.zeros(width, np.int32), np.zeros(width)),
             *(tuple(np.zeros(ny, np.uintp) for _ in range(3)) for _ in range(3)),
+            np.zeros(ny, np.uintp),
         )
 
 

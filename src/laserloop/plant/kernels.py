@@ -33,22 +33,26 @@ from numba import njit
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 U = np.uintp
 ONE = np.float32(1.0)
+SHORT = 1.5  # times the promised heat: a step that takes up more is shortened
+BISECTIONS = 24
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def balance(
-    theta, base, heat, residual, slope, strides, patch, links, source, table, tolerance, scratch, busy
+    theta, base, heat, residual, slope, strides, patch, links, source, table, tolerance, scratch, busy, hot
 ):
     """Heat balance of a stage at a trial θ: H ← b + τ(∇²θ + q), r ← H − H(θ), D ← dH/dθ.
 
-    D is that of the nearest knot of the table, which costs Newton's method nothing that can be measured.
+    D is that of the nearest knot of the table, which costs Newton's method nothing that can be measured; on
+    lines where a node lies above the table's `watch`, as where an alloy melts, it is exact. Marks their rows
+    in `hot`.
     Notes in `busy` (first, last, deep) of each row where |r| exceeds its tolerance or is not a number.
     """
     row0, row1, first, last, deep = patch
     sr, sc, sd = strides
     west_of, east_of, south_of, north_of, up_of, down_of = links
     flux_x, flux_y = source
-    value_of, slope_of, bend_of, low, per_step = table
+    value_of, slope_of, bend_of, low, per_step, watch = table
     busy_first, busy_last, busy_deep = busy
     width = U(west_of.size // 2)
     end = float(value_of.size - 1)
@@ -105,6 +109,11 @@ def balance(
                     )
                 for i in range(n):
                     slope[here + i] = slope_of[np.uint32(piece[i])] * per_step
+                if is_hot(theta, here, n, watch):
+                    hot[row] = U(1)
+                    for i in range(n):
+                        j = np.uint32(piece[i])
+                        slope[here + i] = (slope_of[j] + 2.0 * part[i] * bend_of[j]) * per_step
                 limit = tolerance[k]
                 count = 0
                 for i in range(n):
@@ -119,6 +128,15 @@ def balance(
                     while abs(residual[here + i - U(1)]) <= limit:
                         i -= U(1)
                     busy_last[row] = max(busy_last[row], col0 + i)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def is_hot(theta, here, n, watch):
+    """Is any of n nodes above `watch`?"""
+    count = 0
+    for i in range(n):
+        count += theta[here + i] > watch
+    return count > 0
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
@@ -215,25 +233,68 @@ def relax(delta, residual, inverse, strides, patch, links, overrelaxation, sweep
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def correct(theta, delta, strides, patch):
-    """θ ← θ + δ, δ ← 0 in the patch."""
+def correct(theta, delta, slope, strides, patch, table):
+    """θ ← θ + δ, δ ← 0 in the patch; into a steeper part of H(θ) only as far as D·δ of heat reaches."""
     row0, row1, first, last, deep = patch
     sr, sc, sd = strides
+    watch = table[5]
     for row in range(row0, row1):
         col0, col1, depth = first[row], last[row], deep[row]
         for colour in range(U(2)):
             for k in range(depth):
                 here = row * sr + colour * sc + k * sd
+                crossing = 0
+                for i in range(col0, col1):
+                    crossing += max(theta[here + i], theta[here + i] + delta[here + i]) > watch
+                if crossing > 0:
+                    for i in range(col0, col1):
+                        at, step = theta[here + i], float(delta[here + i])
+                        if max(at, at + step) > watch:
+                            delta[here + i] = shorten(at, step, float(slope[here + i]), table)
                 for i in range(col0, col1):
                     theta[here + i] += delta[here + i]
                     delta[here + i] = 0.0
 
 
+@njit(cache=True, error_model="numpy", forceinline=True)
+def shorten(theta, step, slope, table):
+    """The part of a step in θ after which H has changed by no more than `slope`·step promises.
+
+    Where H(θ) is gentler than promised, all of it: that falls short and is mended by the next step. A
+    step too far into a steep part, as into melting, may instead come back and go there again for ever.
+    """
+    before = look_up(theta, table)
+    promised = abs(slope * step)
+    if abs(look_up(theta + step, table) - before) <= SHORT * promised:
+        return step
+    low, high = 0.0, 1.0
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        if abs(look_up(theta + middle * step, table) - before) > promised:
+            high = middle
+        else:
+            low = middle
+    return high * step
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def look_up(theta, table):
+    """H(θ) of one node."""
+    value_of, slope_of, bend_of, low, per_step, _ = table
+    end = float(value_of.size - 1)
+    place = (theta - low) * per_step
+    knot = place + 1.0 if place > -1.0 else 0.0
+    j = np.uint32(knot if knot < end else end)
+    part = place - max(float(j) - 1.0, 0.0)
+    return value_of[j] + part * (slope_of[j] + part * bend_of[j])
+
+
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def polish(theta, residual, gain, strides, patch, line):
+def polish(theta, residual, gain, strides, patch, line, hot, watch):
     """One damped Jacobi step by depth columns: imbalances within the tolerance fade instead of adding up.
 
-    `gain` (damping·pivot, up·pivot, down·pivot) of each level is that of the stiffest node, safe for all.
+    `gain` (damping·pivot, up·pivot, down·pivot) of each level is that of the stiffest node of the solid, safe
+    for all; nodes above `watch` in `hot` rows may be stiffer and are left as they are.
     """
     row0, row1, first, last, deep = patch
     sr, sc, sd = strides
@@ -249,11 +310,17 @@ def polish(theta, residual, gain, strides, patch, line):
                 pivot, up = pivot_of[k], up_of[k]
                 for i in range(n):
                     line[(k + U(1)) * sd + i] = pivot * residual[here + i] + up * line[k * sd + i]
+                if hot[row]:
+                    for i in range(n):
+                        line[(k + U(1)) * sd + i] *= theta[here + i] <= watch
             for up in range(U(1), depth):
                 k = depth - up
                 down = down_of[k - U(1)]
                 for i in range(n):
                     line[k * sd + i] += down * line[(k + U(1)) * sd + i]
+                if hot[row]:
+                    for i in range(n):
+                        line[k * sd + i] *= theta[top + (k - U(1)) * sd + i] <= watch
             for k in range(depth):
                 here = top + k * sd
                 for i in range(n):
@@ -321,14 +388,15 @@ def solve_stage(
     by over-relaxation, checked, and chosen anew until every node of the window balances to `tolerance`.
     `rough` are the links in float32. Returns −1 when `cap` corrections did not suffice.
     """
-    residual, slope, inverse, delta, line, scratch, busy, spans, wider = work
+    residual, slope, inverse, delta, line, scratch, busy, spans, wider, hot = work
     overrelaxation, sweeps, margin, deeper = relaxation
     low, high, first, last, deep = window
+    hot[:] = U(0)
     for correction in range(cap + 1):
         mirror_edges(theta, strides, window)
         patch = (low, high, first, last, deep)
         balance(
-            theta, base, heat, residual, slope, strides, patch, links, source, table, tolerance, scratch, busy
+            theta, base, heat, residual, slope, strides, patch, links, source, table, tolerance, scratch, busy, hot
         )
         low, high = widen(busy, window, margin, deeper, spans)
         if low >= high:
@@ -336,7 +404,7 @@ def solve_stage(
         patch = (low, high, spans[0], spans[1], spans[2])
         factor(inverse, slope, strides, patch, rough)
         relax(delta, residual, inverse, strides, patch, rough, overrelaxation, sweeps, line)
-        correct(theta, delta, strides, patch)
+        correct(theta, delta, slope, strides, patch, table)
         busy[2][:] = U(0)
         low, high = widen(spans, window, U(1), U(1), wider)  # what the correction has touched
         first, last, deep = wider
