@@ -15,6 +15,7 @@ from scipy.integrate import quad_vec
 from scipy.optimize import minimize_scalar
 
 from laserloop.bad_input import BadInput
+from laserloop.plant.stefan import Stefan as Stefan  # one more exact solution, in a file of its own
 
 FloatArray = NDArray[np.float64]
 

@@ -33,8 +33,8 @@ from numba import njit
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 U = np.uintp
 ONE = np.float32(1.0)
-SHORT = 1.5  # times the promised heat: a step that takes up more is shortened
-BISECTIONS = 24
+STEEP = 1.5  # times the slope that a step was made with: where H(θ) is steeper, it ends
+BISECTIONS = 30
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
@@ -234,7 +234,7 @@ def relax(delta, residual, inverse, strides, patch, links, overrelaxation, sweep
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def correct(theta, delta, slope, strides, patch, table):
-    """θ ← θ + δ, δ ← 0 in the patch; into a steeper part of H(θ) only as far as D·δ of heat reaches."""
+    """θ ← θ + δ, δ ← 0 in the patch; into a steeper part of H(θ) only as far as is safe."""
     row0, row1, first, last, deep = patch
     sr, sc, sd = strides
     watch = table[5]
@@ -258,34 +258,48 @@ def correct(theta, delta, slope, strides, patch, table):
 
 @njit(cache=True, error_model="numpy", forceinline=True)
 def shorten(theta, step, slope, table):
-    """The part of a step in θ after which H has changed by no more than `slope`·step promises.
+    """A step in θ, or the part of it that is safe where H(θ) grows steeper than `slope`.
 
-    Where H(θ) is gentler than promised, all of it: that falls short and is mended by the next step. A
-    step too far into a steep part, as into melting, may instead come back and go there again for ever.
+    It ends in the first piece that is much steeper, and sooner if H has changed as much as slope·step
+    promises: a step through a steep part, as through melting, may come back and go there again for ever. One
+    that leads into a gentler part falls short, and the next one mends that.
     """
-    before = look_up(theta, table)
+    _, slope_of, bend_of, low, per_step, _ = table
+    most = STEEP * slope / per_step
+    here, there = find_piece(theta, table), find_piece(theta + step, table)
+    way = 1 if there > here else -1
     promised = abs(slope * step)
-    if abs(look_up(theta + step, table) - before) <= SHORT * promised:
+    for n in range(1, abs(there - here)):
+        j = here + way * n
+        if slope_of[j] + bend_of[j] > most:
+            step = low + (j - 0.5) / per_step - theta
+            break
+    before = look_up(theta, table)
+    if abs(look_up(theta + step, table) - before) <= STEEP * promised:
         return step
-    low, high = 0.0, 1.0
+    short, long = 0.0, 1.0
     for _ in range(BISECTIONS):
-        middle = 0.5 * (low + high)
+        middle = 0.5 * (short + long)
         if abs(look_up(theta + middle * step, table) - before) > promised:
-            high = middle
+            long = middle
         else:
-            low = middle
-    return high * step
+            short = middle
+    return long * step
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def find_piece(theta, table):
+    """The piece of the table that serves θ."""
+    knot = (theta - table[3]) * table[4] + 1.0
+    return int(min(max(knot, 0.0), float(table[0].size - 1)))
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
 def look_up(theta, table):
     """H(θ) of one node."""
     value_of, slope_of, bend_of, low, per_step, _ = table
-    end = float(value_of.size - 1)
-    place = (theta - low) * per_step
-    knot = place + 1.0 if place > -1.0 else 0.0
-    j = np.uint32(knot if knot < end else end)
-    part = place - max(float(j) - 1.0, 0.0)
+    j = find_piece(theta, table)
+    part = (theta - low) * per_step - max(j - 1, 0)
     return value_of[j] + part * (slope_of[j] + part * bend_of[j])
 
 

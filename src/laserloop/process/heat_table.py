@@ -64,7 +64,7 @@ class HeatTable:
     @property
     def watch(self) -> float:
         """θ above which H(θ) may be much steeper than below, as where an alloy melts; ∞ if nowhere."""
-        slope = self.heat[:, 1]
+        slope = self.heat[:, 1] + self.heat[:, 2]  # mean of each piece
         steep = np.flatnonzero(slope > STEEP * np.minimum.accumulate(slope))
         return self.low + max(0, int(steep[0]) - 2) / self.per_step if steep.size else np.inf
 
