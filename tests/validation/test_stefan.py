@@ -6,8 +6,8 @@ from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
 
 from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source
-from laserloop.plant.exact import Stefan
 from laserloop.plant.grid import Grid
+from laserloop.plant.stefan import Stefan
 from laserloop.process.heat_table import tabulate
 from laserloop.process.material import Material
 from laserloop.process.melting import Melting

@@ -77,7 +77,7 @@ def _run_episode(plant: "Plant", path: "ScanPath", power: "NDArray[np.float64]")
     from laserloop.report.terminal import show_progress
 
     with warnings.catch_warnings(), show_progress(f"{path.name} on {plant.settings.name}") as progress:
-        warnings.filterwarnings("ignore", "temperatures of .* the range of material")
+        warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
         result = episode.simulate(plant, path, power, progress=progress)
     complaint = plant.settings.material.outside(plant.settings.ambient, float(result.t_max.max()))
     if complaint is None:

@@ -53,6 +53,7 @@ class Episode:
     t_max: FloatArray  # (n,), K, of the hottest node
     t_peak: FloatArray  # (n,), K, between the nodes
     peak_positions: FloatArray  # (n, 2), m, where t_peak is
+    melt: FloatArray  # (n, 3), m, length, width and depth of the melt pool; 0 where nothing is liquid
     hottest: Surface  # at the tick with the highest temperature
     books: dict[str, float]  # J: absorbed, lost, stored
     ms_per_step: float  # mean wall time of a plant step; the first, which may compile, only if alone
@@ -121,7 +122,15 @@ class Episode:
             "peak_y_mm": (self.peak_positions[:, 1] * 1e3).tolist(),
             "energy_j": dict(self.books),
             "ms_per_step": self.ms_per_step,
+            **self._tell_melt(),
         }
+
+    def _tell_melt(self) -> dict[str, list[float]]:
+        """The melt pool's extents, if anything melts."""
+        if not self.melt.any():
+            return {}
+        names = ("melt_length_um", "melt_width_um", "melt_depth_um")
+        return {name: (1e6 * side).tolist() for name, side in zip(names, self.melt.T, strict=True)}
 
 
 def simulate(plant: Plant, path: ScanPath, power: ArrayLike, *, progress: Progress | None = None) -> Episode:
@@ -129,7 +138,7 @@ def simulate(plant: Plant, path: ScanPath, power: ArrayLike, *, progress: Progre
     power = np.where(path.lit, _check_power(power, path), 0.0)
     _check_tick(plant, path)
     laps = []
-    nodal, peaks = np.empty(len(path)), np.empty((len(path), 3))
+    nodal, peaks, melt = np.empty(len(path)), np.empty((len(path), 3)), np.zeros((len(path), 3))
     hottest = plant.reset()
     for k in range(len(path)):
         began = perf_counter()
@@ -138,6 +147,8 @@ def simulate(plant: Plant, path: ScanPath, power: ArrayLike, *, progress: Progre
         peak = surface.peak
         nodal[k] = surface.node.temperature
         peaks[k] = peak.temperature, peak.x, peak.y
+        if pool := plant.melt_pool(surface):
+            melt[k] = pool.length, pool.width, pool.depth
         if k == 0 or plant.t_max(surface).temperature > plant.t_max(hottest).temperature:
             hottest = surface
         if progress is not None:
@@ -154,6 +165,7 @@ def simulate(plant: Plant, path: ScanPath, power: ArrayLike, *, progress: Progre
         t_max=nodal,
         t_peak=peaks[:, 0].copy(),
         peak_positions=peaks[:, 1:].copy(),
+        melt=melt,
         hottest=hottest,
         books=plant.books,
         ms_per_step=1e3 * float(np.mean(laps[1:] or laps)),

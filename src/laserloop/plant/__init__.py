@@ -3,6 +3,7 @@
 from laserloop.plant.camera import Camera, Image
 from laserloop.plant.grid import Grid
 from laserloop.plant.make import PLANTS, make_plant
+from laserloop.plant.melt_pool import MeltPool
 from laserloop.plant.plant import Plant, PlantSettings, Snapshot, graded_settings, paper_settings
 from laserloop.plant.surface import Hottest, Surface
 
@@ -12,6 +13,7 @@ __all__ = [
     "Grid",
     "Hottest",
     "Image",
+    "MeltPool",
     "Plant",
     "PlantSettings",
     "Snapshot",

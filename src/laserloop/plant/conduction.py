@@ -171,6 +171,15 @@ class Conduction:
         )
         return out[:, : self.board.nx]
 
+    def column_block(self, rows: slice, columns: slice) -> FloatArray:
+        """θ of the window's levels under a part of the surface, (z, y, x), W/m."""
+        stop = min(columns.stop, self.board.nx)
+        first, last = columns.start // 2, (stop + 1) // 2
+        whole = self.theta.reshape(self.board.shape)[1:-1, :, : self.window[4], 1:-1]
+        block = whole[rows, :, :, first:last].transpose(2, 0, 3, 1)
+        depth, ny, half, _ = block.shape
+        return block.reshape(depth, ny, 2 * half)[:, :, columns.start - 2 * first : stop - 2 * first]
+
     def save(self) -> State:
         """A copy of the state; cheap, because only the window is copied, into memory that is used again."""
         fields_now = [self.board.part(field, self.window) for field in self._lasting]

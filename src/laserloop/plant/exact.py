@@ -1,4 +1,4 @@
-"""Exact solutions of the heat equation, for tests and documentation.
+"""Exact solutions of the heat equation, for tests and documentation; that of melting is in stefan.py.
 
 P  absorbed power, W      σ  standard deviation of the beam, m      v  speed of the beam, m/s
 k  conductivity, W/mK     α  diffusivity k/(ρc), m²/s               h  thickness of the plate, m
@@ -15,7 +15,6 @@ from scipy.integrate import quad_vec
 from scipy.optimize import minimize_scalar
 
 from laserloop.bad_input import BadInput
-from laserloop.plant.stefan import Stefan as Stefan  # one more exact solution, in a file of its own
 
 FloatArray = NDArray[np.float64]
 

@@ -39,21 +39,21 @@ BISECTIONS = 30
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def balance(
-    theta, base, heat, residual, slope, strides, patch, links, source, table, tolerance, scratch, busy, hot
+    theta, base, heat, residual, slope, strides, patch, links, source, table, tolerance, scratch, found
 ):
     """Heat balance of a stage at a trial θ: H ← b + τ(∇²θ + q), r ← H − H(θ), D ← dH/dθ.
 
     D is that of the nearest knot of the table, which costs Newton's method nothing that can be measured; on
-    lines where a node lies above the table's `watch`, as where an alloy melts, it is exact. Marks their rows
-    in `hot`.
-    Notes in `busy` (first, last, deep) of each row where |r| exceeds its tolerance or is not a number.
+    lines where a node lies above the table's `watch`, as where an alloy melts, it is exact. `found` is
+    busy, (first, last, deep) of each row where |r| exceeds its tolerance or is not a number, and hot, the
+    rows with nodes above `watch`.
     """
     row0, row1, first, last, deep = patch
     sr, sc, sd = strides
     west_of, east_of, south_of, north_of, up_of, down_of = links
     flux_x, flux_y = source
     value_of, slope_of, bend_of, low, per_step, watch = table
-    busy_first, busy_last, busy_deep = busy
+    (busy_first, busy_last, busy_deep), hot = found
     width = U(west_of.size // 2)
     end = float(value_of.size - 1)
     piece, part = scratch
@@ -394,23 +394,36 @@ def widen(found, window, margin, deeper, patch):
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def solve_stage(
-    theta, base, heat, work, strides, window, links, rough, source, table, tolerance, relaxation, cap
+    theta, base, heat, work, strides, window, links, rough, source, table, limits, relaxation, cap
 ):
     """Newton's method for one implicit stage, from the guess in θ; returns the number of corrections.
 
     Only the part of the window whose heat balance is open is corrected: a patch around it, which is solved
-    by over-relaxation, checked, and chosen anew until every node of the window balances to `tolerance`.
+    by over-relaxation, checked, and chosen anew until every node of the window balances to the `limits` of its level.
     `rough` are the links in float32. Returns −1 when `cap` corrections did not suffice.
     """
     residual, slope, inverse, delta, line, scratch, busy, spans, wider, hot = work
     overrelaxation, sweeps, margin, deeper = relaxation
     low, high, first, last, deep = window
     hot[:] = U(0)
+    found = busy, hot
     for correction in range(cap + 1):
         mirror_edges(theta, strides, window)
         patch = (low, high, first, last, deep)
         balance(
-            theta, base, heat, residual, slope, strides, patch, links, source, table, tolerance, scratch, busy, hot
+            theta,
+            base,
+            heat,
+            residual,
+            slope,
+            strides,
+            patch,
+            links,
+            source,
+            table,
+            tolerance,
+            scratch,
+            found,
         )
         low, high = widen(busy, window, margin, deeper, spans)
         if low >= high:

@@ -13,6 +13,7 @@ from laserloop.bad_input import BadInput
 from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source, State
 from laserloop.plant.flux import REACH, find_flux
 from laserloop.plant.grid import Grid, graded_grid, uniform_grid
+from laserloop.plant.melt_pool import MeltPool, cut_out, find_box, measure_pool
 from laserloop.plant.surface import Hottest, Surface
 from laserloop.process import Beam, Material, Process
 from laserloop.process.heat_table import HeatTable, tabulate
@@ -161,6 +162,7 @@ class Snapshot:
     power: float
     emitted: float
     pace: int
+    heading: float
     identity: str  # of the grid and the material it belongs to
 
 
@@ -183,6 +185,7 @@ class Plant:
         self._emitted = 0.0  # W, what a laser with a lag gives right now
         self._pace = 1  # its substeps
         self._failed = False
+        self._heading = 0.0  # rad, of the beam when it last moved
         self.time = 0.0  # s
 
     def reset(self) -> Surface:
@@ -190,7 +193,7 @@ class Plant:
         self._conduction.reset()
         self._warned.clear()
         self.time = self._power = self._emitted = 0.0
-        self._pace, self._failed = 1, False
+        self._pace, self._failed, self._heading = 1, False, 0.0
         return self.surface()
 
     def step(self, power: float, spot: FloatArray) -> Surface:
@@ -220,6 +223,8 @@ class Plant:
             )
         self._failed = False
         self._power, self._emitted, self._pace = power, emitted, substeps
+        if (spot[1] != spot[0]).any():
+            self._heading = float(np.arctan2(*(spot[1] - spot[0])[::-1]))
         self.time += s.tick
         surface = self.surface()
         self._watch_range(surface)
@@ -234,6 +239,19 @@ class Plant:
         """What this plant calls T_max: the sub-grid peak, or the hottest node as in the paper."""
         return surface.peak if self.settings.subgrid else surface.node
 
+    def melt_pool(self, surface: Surface) -> MeltPool | None:
+        """The liquid under the `surface` of now, along and across the beam's way; None if there is none.
+
+        Liquid is what is hotter than the liquidus. A material without a melting point never melts.
+        """
+        melting = self.settings.material.melting
+        if melting is None or surface.node.temperature <= melting.solidus:
+            return None
+        box = find_box(surface.temperature - melting.liquidus)
+        theta = self._conduction.column_block(*box)
+        liquidus = float(self.table.theta_of(np.array([melting.liquidus]))[0])
+        return measure_pool(cut_out(self.settings.grid, box, theta - liquidus), self._heading)
+
     def temperature(self) -> FloatArray:
         """The whole field (z, y, x), K; z counts downwards from the surface."""
         return self.table.temperature_of(self._conduction.field())
@@ -241,7 +259,13 @@ class Plant:
     def snapshot(self) -> Snapshot:
         """A copy of the state, to plan on and come back to."""
         return Snapshot(
-            self._conduction.save(), self.time, self._power, self._emitted, self._pace, self._identity
+            state=self._conduction.save(),
+            time=self.time,
+            power=self._power,
+            emitted=self._emitted,
+            pace=self._pace,
+            heading=self._heading,
+            identity=self._identity,
         )
 
     def restore(self, snapshot: Snapshot) -> Surface:
@@ -250,7 +274,7 @@ class Plant:
             raise BadInput("a snapshot must come from a plant with the same grid, material and ambient")
         self._conduction.load(snapshot.state)
         self.time, self._power, self._pace = snapshot.time, snapshot.power, snapshot.pace
-        self._emitted = snapshot.emitted
+        self._emitted, self._heading = snapshot.emitted, snapshot.heading
         self._failed = False
         return self.surface()
 
@@ -313,8 +337,14 @@ class Plant:
                 )
 
     def _watch_range(self, surface: Surface) -> None:
-        """Say once per run and side that the material's range was left."""
+        """Say once per run and side that the material's range was left; refuse to go on beyond boiling."""
         material = self.settings.material
+        if material.melting is not None and surface.node.temperature > material.melting.boiling:
+            raise BadInput(
+                f"after {1e3 * self.time:.4g} ms the surface is at {surface.node.temperature:.0f} K, above "
+                f"the boiling point of material {material.name} ({material.melting.boiling:g} K), and "
+                "evaporation is not modelled: lower the power, widen the beam or go faster"
+            )
         low, high = material.valid
         complaints = {
             "above": material.outside(low, surface.node.temperature),

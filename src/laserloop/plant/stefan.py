@@ -70,7 +70,8 @@ class Stefan:
         near = erf(depth / np.sqrt(4 * new * t)) / erf(root)
         far = erfc(depth / np.sqrt(4 * old * t)) / erfc(root * np.sqrt(new / old))
         behind = self.face + (self.melting - self.face) * near
-        return np.where(depth < self.front(t), behind, self.body + (self.melting - self.body) * far)
+        beyond = self.body + (self.melting - self.body) * far
+        return np.asarray(np.where(depth < self.front(t), behind, beyond))
 
     def flux(self, t: float) -> float:
         """Heat through the face into the body, W/m²."""

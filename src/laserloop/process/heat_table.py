@@ -5,7 +5,7 @@ T  temperature, K      θ  ∫k dT from ambient, W/m      H  ∫ρc dT from ambi
 With θ as unknown the heat equation is ∂H(θ)/∂t = ∇²θ: conduction is linear and the material enters only
 through dH/dθ = ρc/k. Both H(θ) and T(θ) are quadratic pieces on a uniform grid of θ.
 Outside the material's range they go on linearly, which is what properties held at the limit mean.
-An alloy that melts has more pieces of the same step, up to its boiling point; latent heat makes H(θ) steep there.
+An alloy that melts has more pieces of the same step, up to its boiling point; where it melts, H(θ) is steep.
 """
 
 from dataclasses import dataclass
@@ -119,8 +119,8 @@ def tabulate(material: Material, ambient: float, cells: int = CELLS) -> HeatTabl
 def _check_cells(wanted: float, material: Material) -> int:
     if wanted > MOST_CELLS:
         raise BadInput(
-            f"the melt of material {material.name} spans {wanted / CELLS:.0f} times the heat conduction of its "
-            "solid: widen `valid` or correct `melting`"
+            f"the melt of material {material.name} spans {wanted / CELLS:.0f} times the ∫k dT of its solid, "
+            f"more than {MOST_CELLS // CELLS}: widen `valid` or correct `melting`"
         )
     return int(np.ceil(wanted))
 
@@ -139,9 +139,9 @@ class _Integrals:
     """θ(T) and H(T) from a start, by Gauss–Legendre between knots, exact for the shipped polynomials."""
 
     def __init__(self, material: Material, span: tuple[float, ...], knots: FloatArray) -> None:
-        """`span`: K, lowest and highest temperature, and where both integrals start, the lowest if not given."""
+        """`span`: K, lowest and highest temperature and, if not the lowest, where the integrals start."""
         self.material = material
-        self.span = span[:2]
+        self.span = span[0], span[1]
         fine = np.linspace(*self.span, 1025)
         self.knots = np.unique(np.concatenate((fine, knots, span[2:])))
         pieces = self._between(self.knots[:-1], self.knots[1:])

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -49,8 +49,8 @@ class Material:
             )
         if self.melting is not None and self.melting.solidus < high:
             raise BadInput(
-                f"material {self.name} must be solid up to the end of its range, {high:g} K, but its solidus is "
-                f"{self.melting.solidus:g} K: narrow `valid` or correct solidus_k"
+                f"material {self.name} must be solid up to the end of its range, {high:g} K, but its solidus "
+                f"is {self.melting.solidus:g} K: narrow `valid` or correct solidus_k"
             )
         T = np.union1d(np.linspace(low, high, 2001), self.knots())
         for label, name in (("conductivity", "k"), ("density", "rho"), ("heat capacity", "cp")):
@@ -66,7 +66,7 @@ class Material:
     @classmethod
     def constant(cls, *, k: float, rho: float, cp: float, name: str = "constant") -> Self:
         """The same properties at every temperature."""
-        curves = {
+        curves: dict[str, Any] = {
             label: Polynomial([check_number(value, f"{label} of material {name}")])
             for label, value in (("k", k), ("rho", rho), ("cp", cp))
         }
@@ -128,8 +128,8 @@ class Material:
         T, excess, side = (highest, above, "above") if above >= below else (lowest, below, "below")
         if side == "above" and self.melting is not None and highest > self.melting.solidus:
             return (
-                f"temperatures of {T:.5g} K lie {T - self.melting.solidus:.0f} K above the solidus of material "
-                f"{self.name} ({self.melting.solidus:g} K): latent heat counts, {NOT_MODELLED}"
+                f"temperatures of {T:.5g} K lie {T - self.melting.solidus:.0f} K above the solidus of "
+                f"material {self.name} ({self.melting.solidus:g} K): latent heat counts, {NOT_MODELLED}"
             )
         return (
             f"temperatures of {T:.5g} K lie {excess:.0f} K {side} the range of material {self.name} "
@@ -140,12 +140,12 @@ class Material:
         curve, T = getattr(self, name), np.asarray(T, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             solid = np.asarray(curve(np.clip(T, *self.valid)), dtype=np.float64)
-        if self.melting is None or not np.any(T > self.melting.solidus):
+        if self.melting is None or not np.any(self.melting.solidus < T):
             return solid
-        return np.where(T > self.melting.solidus, self.melting.carry_on(T, solid, name), solid)
+        return np.where(self.melting.solidus < T, self.melting.carry_on(T, solid, name), solid)
 
 
-def _interpolate(table: Mapping[str, FloatArray], where: str) -> dict[str, Property]:
+def _interpolate(table: Mapping[str, FloatArray], where: str) -> dict[str, Any]:
     try:
         with np.errstate(all="ignore"):  # absurd values overflow here, and are refused now or by Material
             return {
@@ -162,8 +162,9 @@ def check_table(
     lists = {name: check_list(values, f"{name} of {where}") for name, values in columns.items()}
     lengths = [len(values) for values in lists.values()]
     if min(lengths) != max(lengths) or lengths[0] < least:
+        few = "two rows" if least > 1 else "one row"
         raise BadInput(
-            f"{where} must have at least {'two rows' if least > 1 else 'one row'} in columns of equal length, "
+            f"{where} must have at least {few} in columns of equal length, "
             f"got {', '.join(map(str, lengths))} values of {', '.join(lists)}: complete the table"
         )
     places = [f"{row} of {where}" for row in rows or [f"row {i + 1}" for i in range(lengths[0])]]

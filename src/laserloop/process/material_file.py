@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -100,14 +101,21 @@ def count_numbers(material: Material) -> dict[str, Any]:
 
     Files written before alloys had a melting point, trained models among them, so name the same material.
     """
-    told = {key: value for key, value in describe_material(material).items() if key not in ("name", "source")}
-    melting = told.pop("melting", None)
-    if melting is None or material.melting is None:
-        return told
-    shipped = find_material(material.name).melting if material.name in shipped_materials() else None
-    if shipped is not None and shipped.numbers() == material.melting.numbers():
-        return told
-    return told | {"melting": material.melting.numbers()}
+    solid = describe_material(replace(material, name="", source="", melting=None))
+    melting = None if material.melting is None else material.melting.numbers()
+    told = {key: value for key, value in solid.items() if key not in ("name", "source")}
+    return told if melting is None or (solid, melting) in _ship_melting() else told | {"melting": melting}
+
+
+@cache
+def _ship_melting() -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The shipped alloys that melt: what they are as solids, and how they melt."""
+    alloys = [find_material(name) for name in shipped_materials()]
+    return [
+        (describe_material(replace(alloy, name="", source="", melting=None)), alloy.melting.numbers())
+        for alloy in alloys
+        if alloy.melting is not None
+    ]
 
 
 def parse_material(data: object, where: str) -> Material:
@@ -127,7 +135,9 @@ def _parse_solid(data: Mapping[str, object], name: str, source: str, where: str)
         valid = _check_valid(data["valid"], where) if "valid" in data else None
         return Material.from_table(**table, name=name, source=source, valid=valid)
     block = _check_keys(data["polynomial"], f"`polynomial` of {where}", needs=COLUMNS[1:])
-    curves = {label: _check_polynomial(block[label], f"{label} of {where}") for label in COLUMNS[1:]}
+    curves: dict[str, Any] = {
+        label: _check_polynomial(block[label], f"{label} of {where}") for label in COLUMNS[1:]
+    }
     return Material(name=name, source=source, valid=_check_valid(data.get("valid"), where), **curves)
 
 

@@ -57,12 +57,12 @@ class Melting:
     def latent_capacity(self, T: ArrayLike) -> FloatArray:
         """What the latent heat adds to the heat capacity, J/kgK."""
         T = np.asarray(T, dtype=np.float64)
-        inside = (T > self.solidus) & (T < self.liquidus)
+        inside = (self.solidus < T) & (self.liquidus > T)
         return np.where(inside, self.latent / (self.liquidus - self.solidus), 0.0)
 
     def knots(self) -> FloatArray:
         """Temperatures up to the boiling point where a property is not smooth."""
-        rows = self.T[(self.T > self.liquidus) & (self.T < self.boiling)]
+        rows = self.T[(self.liquidus < self.T) & (self.boiling > self.T)]
         return np.array([self.solidus, self.liquidus, *rows, self.boiling])
 
     def scale(self, *, k: float, cp: float) -> "Melting":
