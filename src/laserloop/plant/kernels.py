@@ -399,7 +399,7 @@ def solve_stage(
     """Newton's method for one implicit stage, from the guess in θ; returns the number of corrections.
 
     Only the part of the window whose heat balance is open is corrected: a patch around it, which is solved
-    by over-relaxation, checked, and chosen anew until every node of the window balances to the `limits` of its level.
+    by over-relaxation, checked, and chosen anew until all nodes of the window balance to the limits of their levels.
     `rough` are the links in float32. Returns −1 when `cap` corrections did not suffice.
     """
     residual, slope, inverse, delta, line, scratch, busy, spans, wider, hot = work
@@ -411,19 +411,7 @@ def solve_stage(
         mirror_edges(theta, strides, window)
         patch = (low, high, first, last, deep)
         balance(
-            theta,
-            base,
-            heat,
-            residual,
-            slope,
-            strides,
-            patch,
-            links,
-            source,
-            table,
-            tolerance,
-            scratch,
-            found,
+            theta, base, heat, residual, slope, strides, patch, links, source, table, limits, scratch, found
         )
         low, high = widen(busy, window, margin, deeper, spans)
         if low >= high:
