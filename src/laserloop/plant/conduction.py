@@ -7,6 +7,7 @@ that carries the fluxes; it satisfies H(θ) = H to `tolerance`.
 
 import weakref
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,11 @@ from laserloop.plant.links import Links, make_links
 from laserloop.process.heat_table import HeatTable
 
 FloatArray = NDArray[np.float64]
+Indices = NDArray[np.uintp]
 
 CORRECTIONS = 60  # more than this in one stage means that the solution is lost
 POOL = 4  # discarded states whose memory is kept for the next
+WARM = 1e-2  # of the tolerance: heat that makes a node part of what is worked on
 GROWTH = 4  # nodes by which the window grows when heat reaches its edge
 
 
@@ -53,6 +56,10 @@ class Source:
     volume: FloatArray | None = None
 
 
+# History and weights of the guess, shares of base and heat that a stage starts from.
+Start = tuple[tuple[FloatArray, FloatArray, FloatArray], tuple[float, float, float], tuple[float, float]]
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class State:
     """All that is needed to go on from here; fields cover the window only.
@@ -61,6 +68,7 @@ class State:
     """
 
     window: Box
+    warm: tuple[Indices, ...]
     fields: tuple[FloatArray, ...]
     absorbed: float
     lost: float
@@ -83,14 +91,17 @@ class Conduction:
             (*np.ascontiguousarray(pieces.T), table.low, table.per_step)
             for pieces in (table.heat, table.temperature)
         )
-        self._heat_table = (*heat, float(table.watch))
+        self._heat_table = (*heat, float(table.watch), table.cold)
         self._strides = self.board.strides
         self._areas = self.board.pack_x(grid.widths[2]), self.board.pack_y(grid.widths[1])
         self._links: dict[float, Links] = {}
         self._work = self._make_work()
+        # where in each row of the window heat has arrived: first and last column, and levels
+        self._warm = tuple(np.zeros(self.board.ny + 2, np.uintp) for _ in range(3))
         # θ now, one and two steps ago, and room for the next; heat now, and room for the next
-        self.theta, self._previous, self._older, self._spare = (np.zeros(self.board.size) for _ in range(4))
-        self.heat, self._other = np.zeros(self.board.size), np.zeros(self.board.size)
+        self.theta, self._previous, self._older, self._spare, self.heat, self._other = make_fields(
+            6, self.board.size, np.float64
+        )
         self._pool: list[FloatArray] = []  # memory of states that nobody holds any more
         self._set_window(EMPTY)
         self.absorbed = 0.0  # J
@@ -102,6 +113,7 @@ class Conduction:
         for field in self._fields:
             field[:] = 0.0
         self._set_window(EMPTY)
+        self._heat_up((0, self.board.ny + 2, 0, 0, 0))
         self.absorbed = self.lost = 0.0
 
     def start(self, temperature: FloatArray) -> None:
@@ -114,6 +126,7 @@ class Conduction:
             field[:] = self.board.pack(theta)
         self.heat[:] = self.board.pack(self.table.heat_of(theta))
         self._set_window(self.board.whole)
+        self._heat_up(self.board.whole)
         self.absorbed = self.stored()
 
     def widen(self, x_low: float, x_high: float, y_low: float, y_high: float, depth: float) -> None:
@@ -123,6 +136,11 @@ class Conduction:
         level = np.searchsorted(self.grid.z, depth)
         wanted = (int(row0), int(row1) + 2, int(col0), int(col1) + 2, int(level) + 1)
         self._open(enclose(self.window, wanted))
+        row0, row1, col0, col1, depth = self.board.clip(wanted)
+        first, last, deep = (part[row0:row1] for part in self._warm)
+        first[...] = np.where(deep > 0, np.minimum(first, col0), col0)
+        np.maximum(last, col1, out=last)
+        np.maximum(deep, depth, out=deep)
 
     def advance(self, step: float, sources: tuple[Source, ...]) -> None:
         """One time step of `step` seconds, with one source for each stage of the scheme."""
@@ -133,18 +151,19 @@ class Conduction:
         base, after = self.heat, self._other
         older, previous, now, stage = self._older, self._previous, self.theta, self._spare
         history = (older, previous, now)
-        self._combine(stage, history, _parabola(gamma, gamma if len(sources) > 1 else 0.0))
+        weights, shares = _parabola(gamma, gamma if len(sources) > 1 else 0.0), (1.0, 0.0)
         for (time, weight), source in zip(self.scheme.stages, sources, strict=True):
             if time > gamma:  # the second stage starts from what the first one brought
-                self._combine(after, (base, after, after), (2.0 - 1.0 / gamma, 1.0 / gamma - 1.0, 0.0))
                 base, after = after, base
-                self._combine(older, history, _parabola(1.0, 0.0))
                 older, stage = stage, older
-            self._solve(stage, base, after, source, links)
+                weights, shares = _parabola(1.0, 0.0), (1.0 / gamma - 1.0, 2.0 - 1.0 / gamma)
+            self._solve(stage, base, after, (history, weights, shares), source, links)
             self._keep_books(stage, source, weight * step)
             residual, line, hot = self._work[0], self._work[4], self._work[-1]
-            watch = self._heat_table[-1]
-            kernels.polish(stage, residual, links.gain, self._strides, self._patch, line, hot, watch)
+            watch = self._heat_table[-2]
+            kernels.polish(stage, residual, links.gain, self._strides, self._warm_patch, line, hot, watch)
+            least = WARM * self._tolerance * self.table.ambient_capacity
+            kernels.spread(after, self._strides, self._patch, self._warm, self._work[7], least)
         self.theta, self._previous, self._older, self._spare = stage, now, previous, older
         self.heat, self._other = after, base
         self._grow()
@@ -165,7 +184,7 @@ class Conduction:
         fields.surface_temperature(
             self.theta,
             self._strides,
-            self._patch,
+            self._warm_patch,
             self._temperature_table,
             out,
         )
@@ -189,7 +208,8 @@ class Conduction:
         for n, field in enumerate(fields_now):
             copies.append(memory[n * size : (n + 1) * size].reshape(field.shape))
             copies[-1][...] = field
-        state = State(self.window, tuple(copies), self.absorbed, self.lost)
+        warm = tuple(part.copy() for part in self._warm)
+        state = State(self.window, warm, tuple(copies), self.absorbed, self.lost)
         weakref.finalize(state, self._take_back, memory)
         return state
 
@@ -208,6 +228,8 @@ class Conduction:
         for field, saved in zip(self._lasting, state.fields, strict=True):
             self.board.part(field, state.window)[...] = saved
         self._set_window(state.window)
+        for part, saved_part in zip(self._warm, state.warm, strict=True):
+            part[...] = saved_part
         self.absorbed, self.lost = state.absorbed, state.lost
 
     @property
@@ -221,19 +243,29 @@ class Conduction:
         return *self._lasting, self._spare, self._other
 
     def _solve(
-        self, theta: FloatArray, base: FloatArray, after: FloatArray, source: Source, links: Links
+        self,
+        theta: FloatArray,
+        base: FloatArray,
+        after: FloatArray,
+        start: Start,
+        source: Source,
+        links: Links,
     ) -> None:
         if source.volume is not None:
-            base = base + links.tau * self.board.pack(source.volume)
+            own, other = start[2]
+            base = own * base + other * after + links.tau * self.board.pack(source.volume)
+            start = (*start[:2], (1.0, 0.0))
         first_width = self.grid.widths[0][0]
         flux = self.board.pack_x(source.x * (links.tau / first_width)), self.board.pack_y(source.y)
         corrections = kernels.solve_stage(
             theta,
             base,
             after,
+            start,
             self._work,
             self._strides,
             self._patch,
+            self._warm,
             links.exact,
             links.rough,
             flux,
@@ -248,14 +280,6 @@ class Conduction:
                 "tolerance and the material's table are plausible"
             )
         self.corrections += corrections
-
-    def _combine(
-        self,
-        out: FloatArray,
-        three: tuple[FloatArray, FloatArray, FloatArray],
-        weights: tuple[float, float, float],
-    ) -> None:
-        fields.combine(out, three, weights, self._strides, self._patch)
 
     def _keep_books(self, theta: FloatArray, source: Source, duration: float) -> None:
         _, wy, wx = self.grid.widths
@@ -290,6 +314,17 @@ class Conduction:
     def _set_window(self, window: Box) -> None:
         self.window = window
         self._patch = self.board.patch(window)  # the same for the kernels
+
+    @property
+    def _warm_patch(self) -> tuple[object, ...]:
+        """What of the window heat has reached, for the kernels."""
+        return *self._patch[:2], *self._warm
+
+    def _heat_up(self, box: Box) -> None:
+        """Just this box is warm."""
+        for part, value in zip(self._warm, box[2:], strict=True):
+            part[...] = 0
+            part[box[0] : box[1]] = value
 
     def _make_room(self, links: Links) -> None:
         """A long step on a fine grid carries heat beyond any window that grows by a few nodes."""
@@ -332,12 +367,19 @@ class Conduction:
         """Scratch of the kernels: residual, slope, inverse, delta; line; pieces; three patches; hot rows."""
         ny, _, nz, width = self.board.shape
         return (
-            *(np.zeros(self.board.size, np.float32) for _ in range(4)),
+            *make_fields(4, self.board.size, np.float32),
             np.zeros((nz + 1) * width, np.float32),
             (np.zeros(width, np.int32), np.zeros(width)),
             *(tuple(np.zeros(ny, np.uintp) for _ in range(3)) for _ in range(3)),
             np.zeros(ny, np.uintp),
         )
+
+
+def make_fields(count: int, size: int, kind: type) -> NDArray[Any]:
+    """Fields of zeros in one block: of 4 MB or more, NumPy asks for huge pages, which are found faster."""
+    block = np.empty((count, size), kind)
+    block[...] = 0
+    return block
 
 
 def _parabola(at: float, euler: float) -> tuple[float, float, float]:

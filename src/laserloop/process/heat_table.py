@@ -19,6 +19,10 @@ from laserloop.process.material import Material
 FloatArray = NDArray[np.float64]
 
 RIGHT = 1e-9  # K
+WIDEST = 80.0  # K above ambient that one polynomial may serve,
+EXACT = 1e-7  # K, as long as it is so near
+TERMS = 7
+BELOW = 1e-4  # of it, what may lie below ambient
 STEEP = 1.5  # times the least dH/dθ of anything colder: from there on Newton's steps are watched
 MOST_CELLS = 200_000  # with the melt
 CELLS = 2048  # 304 steel: H(θ) and T(θ) exact to 3e-7 K (tests/process/test_heat_table.py)
@@ -34,6 +38,7 @@ class HeatTable:
     heat: FloatArray  # (cells + 2, 3) coefficients of H, lowest power first, in units of the step
     temperature: FloatArray  # the same for T
     slopes: tuple[float, float]  # the least and the largest dH/dθ = ρc/k of the solid, s/m²
+    cold: tuple[float, ...]  # from which θ to which H(θ) is also Σ cₙθⁿ, n = 1 … 7, and these cₙ
 
     def temperature_of(self, theta: FloatArray) -> FloatArray:
         """T(θ)."""
@@ -110,10 +115,29 @@ def tabulate(material: Material, ambient: float, cells: int = CELLS) -> HeatTabl
         heat=_quadratics(heat, capacity / k * step),
         temperature=_quadratics(T, step / k),
         slopes=(float(slopes.min()), float(slopes.max())),
+        cold=_fit_near_ambient(solid, ambient),
     )
     table.heat[:, 0] -= table.heat_of(np.zeros(1))  # so that a plate at rest holds exactly no heat
     table.temperature[:, 0] += ambient - table.temperature_of(np.zeros(1))
     return table
+
+
+def _fit_near_ambient(solid: "_Integrals", ambient: float) -> tuple[float, ...]:
+    """One polynomial for all that is just a little warm: most of a plate, and no table to look up."""
+    rows = solid.material.knots()
+    above = rows[rows > ambient + RIGHT]
+    highest = min(ambient + WIDEST, float(above[0]) if above.size else ambient)
+    for _ in range(6 if highest > ambient else 0):
+        T = ambient + (highest - ambient) * 0.5 * (1.0 - np.cos(np.pi * (np.arange(1, 65)) / 64.0))
+        theta, heat = solid.at(T).T
+        fit = np.polynomial.Polynomial.fit(theta, heat / theta, TERMS - 1).convert().coef
+        error = theta * np.polynomial.polynomial.polyval(theta, fit) - heat
+        if len(fit) == TERMS and np.abs(error).max() < EXACT * float(
+            solid.material.apparent_capacity(ambient)
+        ):
+            return -BELOW * float(theta[-1]), float(theta[-1]), *(float(c) for c in fit)
+        highest = 0.5 * (ambient + highest)
+    return np.inf, -np.inf, *(0.0,) * TERMS  # no θ lies there
 
 
 def _check_cells(wanted: float, material: Material) -> int:
