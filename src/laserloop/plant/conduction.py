@@ -98,6 +98,7 @@ class Conduction:
         self._work = self._make_work()
         # where in each row of the window heat has arrived: first and last column, and levels
         self._warm = tuple(np.zeros(self.board.ny + 2, np.uintp) for _ in range(3))
+        self._lately = EMPTY  # the box around the beam that was made warm last
         # θ now, one and two steps ago, and room for the next; heat now, and room for the next
         self.theta, self._previous, self._older, self._spare, self.heat, self._other = make_fields(
             6, self.board.size, np.float64
@@ -136,6 +137,9 @@ class Conduction:
         level = np.searchsorted(self.grid.z, depth)
         wanted = (int(row0), int(row1) + 2, int(col0), int(col1) + 2, int(level) + 1)
         self._open(enclose(self.window, wanted))
+        if wanted == self._lately:
+            return
+        self._lately = wanted
         row0, row1, col0, col1, depth = self.board.clip(wanted)
         first, last, deep = (part[row0:row1] for part in self._warm)
         first[...] = np.where(deep > 0, np.minimum(first, col0), col0)
@@ -180,15 +184,19 @@ class Conduction:
 
     def surface_temperature(self) -> FloatArray:
         """T at the nodes of the lasered surface, (y, x), K."""
+        return self.read_surface()[0]
+
+    def read_surface(self) -> tuple[FloatArray, int, int]:
+        """T at the nodes of the lasered surface, (y, x), K, and row and column of the hottest."""
         out = np.full((self.board.ny, 2 * self.board.columns), self.table.ambient)
-        fields.surface_temperature(
+        row, col = fields.surface_temperature(
             self.theta,
             self._strides,
             self._warm_patch,
             self._temperature_table,
             out,
         )
-        return out[:, : self.board.nx]
+        return out[:, : self.board.nx], row, col
 
     def column_block(self, rows: slice, columns: slice) -> FloatArray:
         """θ of the window's levels under a part of the surface, (z, y, x), W/m."""
@@ -228,6 +236,7 @@ class Conduction:
         for field, saved in zip(self._lasting, state.fields, strict=True):
             self.board.part(field, state.window)[...] = saved
         self._set_window(state.window)
+        self._lately = EMPTY
         for part, saved_part in zip(self._warm, state.warm, strict=True):
             part[...] = saved_part
         self.absorbed, self.lost = state.absorbed, state.lost
@@ -322,6 +331,7 @@ class Conduction:
 
     def _heat_up(self, box: Box) -> None:
         """Just this box is warm."""
+        self._lately = EMPTY
         for part, value in zip(self._warm, box[2:], strict=True):
             part[...] = 0
             part[box[0] : box[1]] = value

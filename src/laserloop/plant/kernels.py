@@ -178,16 +178,22 @@ def is_hot(theta, here, n, watch):
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def find_slopes(slope, theta, here, n, table):
-    """D ← dH/dθ of n nodes."""
-    value_of, slope_of, bend_of, low, per_step, watch, _ = table
+    """D ← dH/dθ of n nodes: that of the nearest knot, near ambient by its polynomial."""
+    value_of, slope_of, bend_of, low, per_step, watch, cold = table
     end = float(value_of.size - 1)
-    exact = is_hot(theta, here, n, watch)
+    if is_cold(theta, here, n, cold[0], cold[1]):
+        c1, c2, c3, c4 = cold[2], 2.0 * cold[3], 3.0 * cold[4], 4.0 * cold[5]
+        step = 1.0 / per_step
+        for i in range(n):
+            t = low + step * np.floor((theta[here + i] - low) * per_step)
+            slope[here + i] = c1 + t * (c2 + t * (c3 + t * c4))
+        return
     for i in range(n):
         place = (theta[here + i] - low) * per_step
         knot = place + 1.0 if place > -1.0 else 0.0
         j = np.uint32(knot if knot < end else end)
         slope[here + i] = slope_of[j] * per_step
-    if exact:
+    if is_hot(theta, here, n, watch):
         for i in range(n):
             place = (theta[here + i] - low) * per_step
             knot = place + 1.0 if place > -1.0 else 0.0

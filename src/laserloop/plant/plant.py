@@ -179,6 +179,8 @@ class Plant:
             tolerance=settings.tolerance,
             edge=settings.edge,
         )
+        x, y = settings.grid.x, settings.grid.y
+        self._plate = float(x[0]) - SLACK, float(x[-1]) + SLACK, float(y[0]) - SLACK, float(y[-1]) + SLACK
         self._identity = _identify(settings.grid, self.table)
         self._warned: set[str] = set()
         self._power = 0.0  # W, of the latest tick
@@ -213,8 +215,9 @@ class Plant:
             power = 0.0
         else:
             reach = REACH * s.beam.sigma
-            low, high = spot.min(axis=0) - reach, spot.max(axis=0) + reach
-            self._conduction.widen(low[0], high[0], low[1], high[1], reach / 2)
+            (x0, y0), (x1, y1) = spot.tolist()
+            west, east, south, north = min(x0, x1), max(x0, x1), min(y0, y1), max(y0, y1)
+            self._conduction.widen(west - reach, east + reach, south - reach, north + reach, reach / 2)
         substeps = self._substeps(power, spot)
         self._failed = True  # until the tick is done
         for n in range(substeps):
@@ -233,7 +236,8 @@ class Plant:
     def surface(self) -> Surface:
         """The lasered surface now."""
         grid = self.settings.grid
-        return Surface(grid.x, grid.y, self._conduction.surface_temperature(), self.time)
+        temperature, row, col = self._conduction.read_surface()
+        return Surface(grid.x, grid.y, temperature, self.time, (row, col))
 
     def t_max(self, surface: Surface) -> Hottest:
         """What this plant calls T_max: the sub-grid peak, or the hottest node as in the paper."""
@@ -311,9 +315,8 @@ class Plant:
 
     def _is_off_plate(self, spot: FloatArray) -> bool:
         """Does the beam leave the plate during the tick?"""
-        x, y = self.settings.grid.x, self.settings.grid.y
-        low, high = np.array([x[0], y[0]]) - SLACK, np.array([x[-1], y[-1]]) + SLACK
-        return bool(((spot < low) | (spot > high)).any())
+        x_low, x_high, y_low, y_high = self._plate
+        return not all(x_low <= x <= x_high and y_low <= y <= y_high for x, y in spot.tolist())
 
     def _check_spot(self, power: float, spot: FloatArray) -> None:
         """A beam that heats must be where the grid is made for it; a dark one may be anywhere."""
