@@ -111,7 +111,7 @@ class Conduction:
 
     def reset(self) -> None:
         """Everything back to ambient temperature."""
-        for field in self._fields:
+        for field in (*self._fields, self._residual):
             field[:] = 0.0
         self._set_window(EMPTY)
         self._heat_up((0, self.board.ny + 2, 0, 0, 0))
@@ -163,9 +163,10 @@ class Conduction:
                 weights, shares = _parabola(1.0, 0.0), (1.0 / gamma - 1.0, 2.0 - 1.0 / gamma)
             self._solve(stage, base, after, (history, weights, shares), source, links)
             self._keep_books(stage, source, weight * step)
-            residual, line, hot = self._work[0], self._work[4], self._work[-1]
-            watch = self._heat_table[-2]
-            kernels.polish(stage, residual, links.gain, self._strides, self._warm_patch, line, hot, watch)
+            line, hot, watch = self._work[4], self._work[-1], self._heat_table[-2]
+            kernels.polish(
+                stage, self._residual, links.gain, self._strides, self._warm_patch, line, hot, watch
+            )
             least = WARM * self._tolerance * self.table.ambient_capacity
             kernels.spread(after, self._strides, self._patch, self._warm, self._work[7], least)
         self.theta, self._previous, self._older, self._spare = stage, now, previous, older
@@ -202,10 +203,11 @@ class Conduction:
         """θ of the window's levels under a part of the surface, (z, y, x), W/m."""
         stop = min(columns.stop, self.board.nx)
         first, last = columns.start // 2, (stop + 1) // 2
-        whole = self.theta.reshape(self.board.shape)[1:-1, :, : self.window[4], 1:-1]
+        whole: FloatArray = self.theta.reshape(self.board.shape)[1:-1, :, : self.window[4], 1:-1]
         block = whole[rows, :, :, first:last].transpose(2, 0, 3, 1)
         depth, ny, half, _ = block.shape
-        return block.reshape(depth, ny, 2 * half)[:, :, columns.start - 2 * first : stop - 2 * first]
+        natural: FloatArray = block.reshape(depth, ny, 2 * half)
+        return natural[:, :, columns.start - 2 * first : stop - 2 * first]
 
     def save(self) -> State:
         """A copy of the state; cheap, because only the window is copied, into memory that is used again."""
@@ -228,11 +230,13 @@ class Conduction:
 
     def load(self, state: State) -> None:
         """Back to a saved state."""
-        if self.window not in (EMPTY, state.window):
+        if self.window != EMPTY:
             row0, row1, col0, col1, depth = self.window
             touched = (row0 - 1, row1 + 1, col0 - 1, col1 + 1, depth + 1)  # with the mirrored layer
-            for field in self._fields:
-                self.board.part(field, touched)[...] = 0.0
+            kept = self._lasting if self.window == state.window else ()  # all of it is written anew below
+            for field in (*self._fields, self._residual):
+                if not any(field is other for other in kept):
+                    self.board.part(field, touched)[...] = 0.0
         for field, saved in zip(self._lasting, state.fields, strict=True):
             self.board.part(field, state.window)[...] = saved
         self._set_window(state.window)
@@ -245,6 +249,11 @@ class Conduction:
     def _lasting(self) -> tuple[FloatArray, ...]:
         """The fields that the next step depends on."""
         return self.theta, self._previous, self._older, self.heat
+
+    @property
+    def _residual(self) -> Any:
+        """The imbalance, float32; like θ and H it is 0 where no heat has arrived."""
+        return self._work[0]
 
     @property
     def _fields(self) -> tuple[FloatArray, ...]:
@@ -373,7 +382,7 @@ class Conduction:
             self._links[tau] = make_links(self.grid, self.board, tau, self.table)
         return self._links[tau]
 
-    def _make_work(self) -> tuple[object, ...]:
+    def _make_work(self) -> tuple[Any, ...]:
         """Scratch of the kernels: residual, slope, inverse, delta; line; pieces; three patches; hot rows."""
         ny, _, nz, width = self.board.shape
         return (
@@ -387,7 +396,7 @@ class Conduction:
 
 def make_fields(count: int, size: int, kind: type) -> NDArray[Any]:
     """Fields of zeros in one block: of 4 MB or more, NumPy asks for huge pages, which are found faster."""
-    block = np.empty((count, size), kind)
+    block: NDArray[Any] = np.empty((count, size), kind)
     block[...] = 0
     return block
 

@@ -34,7 +34,7 @@ def warm_edges(heat, strides, window, edge):
 
 @njit(cache=True, error_model="numpy")
 def surface_temperature(theta, strides, window, table, out):
-    """T at the surface nodes of the window, in natural order (y, x); returns row and column of the hottest."""
+    """T at the surface nodes of the window, in natural order (y, x); returns where the hottest is."""
     row0, row1, first, last, _ = window
     sr, sc, _ = strides
     value_of, slope_of, bend_of, low, per_step = table

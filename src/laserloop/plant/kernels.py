@@ -39,7 +39,7 @@ BISECTIONS = 30
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def guess_row(theta, history, weights, strides, patch, row):
-    """θ ← w₀a + w₁b + w₂c in one row: a guess along the parabola through three fields; θ may be one of them."""
+    """θ ← w₀a + w₁b + w₂c in one row: a guess along the parabola through three fields; θ may be one."""
     _, _, first, last, deep = patch
     sr, sc, sd = strides
     a, b, c = history
