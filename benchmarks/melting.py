@@ -28,7 +28,7 @@ from laserloop.process.melting import Melting
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 SETTINGS = {"paper": paper_settings, "graded": graded_settings}
 TICKS, DARK = 60, 17  # every 17th tick is dark, so that the melt freezes and melts anew
-POWERS = {"paper": 90.0, "graded": 60.0}  # W
+POWERS = {"paper": 70.0, "graded": 60.0}  # W; at 90 W `paper` passes the boiling points at the turn
 TOLERANCES = (1e-4, 1e-5, 1e-6)  # K
 
 
@@ -36,14 +36,15 @@ def melt_track(alloy: str, plant: str, tolerance: float) -> dict[str, Any]:
     """Drive a plant along the diagonal at a power that melts."""
     path = find_path("diagonal", ticks=TICKS)
     made = Plant(SETTINGS[plant](find_process(alloy), tolerance=tolerance))
-    most, spent, pools, hottest = 0, 0.0, [], 0.0
-    failed = 0
+    made.step(1.0, path.spot(0))  # compiles
+    made.reset()
+    most, spent, pools, hottest, failed, boiled = 0, 0.0, [], 0.0, 0, 0
     for k in range(TICKS):
         began = time.perf_counter()
         try:
             surface = made.step(POWERS[plant] if (k + 1) % DARK else 0.0, path.spot(k))
-        except BadInput:
-            failed += 1
+        except BadInput as failure:
+            boiled, failed = int("boiling" in str(failure)), int("boiling" not in str(failure))
             break
         spent += time.perf_counter() - began
         most = max(most, made._conduction.corrections)
@@ -59,6 +60,7 @@ def melt_track(alloy: str, plant: str, tolerance: float) -> dict[str, Any]:
         "tolerance_k": tolerance,
         "power_w": POWERS[plant],
         "failed_ticks": failed,
+        "boiled": boiled,
         "t_max_k": hottest,
         "molten_ticks": len(pools),
         "length_um": float(length),
@@ -143,10 +145,11 @@ def try_random(seed: int) -> dict[str, Any]:
             rho=np.array([7000.0]),
             cp=np.array([rng.uniform(400, 1000)]),
         )
-        k, rho, cp = (Polynomial([value]) for value in (rng.uniform(10, 30), 7500.0, 600.0))
-        metal = Material(
-            name="random", source="random", valid=(300.0, solidus), k=k, rho=rho, cp=cp, melting=melting
-        )
+        curves: Any = {
+            name: Polynomial([value])
+            for name, value in (("k", rng.uniform(10, 30)), ("rho", 7500.0), ("cp", 600.0))
+        }
+        metal = Material(name="random", source="random", valid=(300.0, solidus), melting=melting, **curves)
     else:
         middle, narrow, bump = rng.uniform(500, 1300), 10 ** rng.uniform(0, 1.7), 10 ** rng.uniform(3.3, 5.5)
         metal = Material.from_table(
@@ -188,6 +191,8 @@ def write_page(found: dict[str, Any]) -> str:
         f"**Tracks.** {TICKS} ticks of 125 µs along `diagonal` at 304 mm/s on the built-in process of each alloy, every",
         f"{DARK}th tick dark ({POWERS['graded']:g} W on `graded`, {POWERS['paper']:g} W on `paper`). Sizes are medians over the",
         "ticks with a melt pool, whose edge is the liquidus. Corrections: Newton's, the most in one tick (one to six stages).",
+        f"Runs that ended at the boiling point: {sum(r['boiled'] for r in found['tracks'])}; at 90 W `paper` does on all alloys but "
+        "IN625, where the diagonal turns.",
         "",
         "| alloy | plant | tolerance, K | failed ticks | T_max, K | length, µm | width, µm | depth, µm "
         "| corrections | ms a tick | energy error |",
@@ -226,7 +231,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--random", type=int, default=200, help="How many random metals.")
+    parser.add_argument("--random", type=int, default=300, help="How many random metals.")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     with warnings.catch_warnings():

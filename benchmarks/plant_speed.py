@@ -169,7 +169,7 @@ def write_markdown(
         "**Why not closer.** All kernels are short vector loops over the columns of one colour (tens of elements), the",
         "sweeps along the recursion in depth too: loop set-up, overlap checks and remainders weigh as much as the",
         "arithmetic. Between ticks the fields do not stay in L2, and at 4 kB pages their addresses cost more than the",
-        "arithmetic; huge pages took a third off the balance. Python's share is about a fifth of a `paper` tick. What was",
+        "arithmetic (measured apart, huge pages on and off: a third of the stage). Python is about a quarter of a tick. What was",
         "worth most is not to work: on a tenth of the window when correcting, on two thirds when checking",
         "(docs/decisions/0003).",
     ]
