@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from laserloop.bench.plant import one_core
 from laserloop.paths import find_path
 from laserloop.plant import Plant, paper_settings
-from laserloop.plant import fields as f
 from laserloop.plant import kernels as k
 
 FloatArray = NDArray[np.float64]
@@ -75,47 +74,51 @@ def measure_core(nodes: int) -> dict[str, float]:
 
 
 def measure_kernels(plant: Plant) -> tuple[int, dict[str, dict[str, float]]]:
-    """ns, bytes and flops per node of each kernel over the whole window."""
+    """ns, bytes and flops per node of each kernel over all that is warm."""
     c = plant._conduction
-    window, strides = c.board.patch(c.window), c.board.strides
-    nodes = c.board.part(c.theta, c.window).size
+    strides, warm = c.board.strides, c._warm_patch
+    nodes = int((2 * (c._warm[1] - c._warm[0]) * c._warm[2]).sum())
     links = c._links_for(plant.settings.tick)
-    residual, slope, inverse, delta, line, scratch, busy, _, _ = c._work
+    residual, slope, inverse, delta, line, _, _, _, _, hot = c._work
     source = c.board.pack_x(np.zeros(c.board.nx)), c.board.pack_y(np.zeros(c.board.ny))
-    copy, heat = c.theta.copy(), np.zeros_like(c.heat)
-    huge = np.full(c.board.nz, 1e30)
-    table = c._heat_table
-    three = (c._older, c._previous, c.theta)
+    copy, huge, table = c.theta.copy(), np.full(c.board.nz, 1e30), c._heat_table
+    start = (c._older, c._previous, c.theta), (1.0, -3.0, 3.0), (1.0, 0.0)
+    relaxation = (links.overrelaxation, links.sweeps, *links.margins)
     runs: dict[str, tuple[Callable[[], object], float, float]] = {  # run, bytes per node, flops per node
-        "guess (combine)": (lambda: f.combine(copy, three, (1.0, -3.0, 3.0), strides, window), 40, 5),
-        "heat balance": (
-            lambda: k.balance(
-                c.theta,
+        "guess and heat balance": (
+            lambda: k.solve_stage(
+                c._spare,
                 c.heat,
-                heat,
-                residual,
-                slope,
+                c._other,
+                start,
+                c._work,
                 strides,
-                window,
+                c._patch,
+                c._warm,
                 links.exact,
+                links.rough,
                 source,
                 table,
-                huge,
-                scratch,
-                busy,
+                huge,  # all is closed: no correction
+                relaxation,
+                1,
             ),
-            48,
-            27,
+            72,
+            42,
         ),
-        "pivots (factor)": (lambda: k.factor(inverse, slope, strides, window, links.rough), 12, 6),
+        "pivots (factor)": (
+            lambda: k.factor(inverse, slope, c.theta, strides, warm, links.rough, table),
+            20,
+            12,
+        ),
         "two sweeps (relax)": (
             lambda: k.relax(
-                delta, residual, inverse, strides, window, links.rough, links.overrelaxation, 2, line
+                delta, residual, inverse, strides, warm, links.rough, links.overrelaxation, 2, line
             ),
             20,
             32,
         ),
-        "polish": (lambda: k.polish(copy, residual, links.gain, strides, window, line), 20, 6),
+        "polish": (lambda: k.polish(copy, residual, links.gain, strides, warm, line, hot, table[-2]), 20, 6),
     }
     rows = {}
     for name, (run, size, flops) in runs.items():
@@ -149,7 +152,7 @@ def write_markdown(
         f"{bench['restore_ms']:.2f} ms, peak memory {bench['peak_memory_mb']:.0f} MB,",
         f"second start to first step {bench['second_start_s']:.1f} s.",
         "",
-        f"Each kernel alone over the whole window at the end of the episode ({nodes} nodes, `paper`). A triad",
+        f"Each kernel alone over all that is warm at the end of the episode ({nodes} nodes, `paper`). A triad",
         f"over three such fields moves {core['window_gb_s']:.0f} GB/s (in L2 {core['l2_gb_s']:.0f});",
         f"multiply-adds in registers reach {core['gflop_s']:.0f} GFLOP/s (float64).",
         "",
@@ -163,12 +166,12 @@ def write_markdown(
         )
     text += [
         "",
-        "**Why not closer.** Only the guess streams memory fast enough for bandwidth to matter. The heat balance",
-        "looks H(θ) up in a table, three gathers a node, which these vector units do one element at a time: about",
-        "half of its time, measured with the look-up alone. The sweeps are short vector loops over the columns of",
-        "one colour (tens of elements) along the recursion in depth: loop set-up and overlap checks weigh as much",
-        "as the arithmetic. A factor of two is left there, at the price of C or of a fixed material; correcting a",
-        "tenth of the window instead of all of it (docs/decisions/0003) was worth more.",
+        "**Why not closer.** All kernels are short vector loops over the columns of one colour (tens of elements), the",
+        "sweeps along the recursion in depth too: loop set-up, overlap checks and remainders weigh as much as the",
+        "arithmetic. Between ticks the fields do not stay in L2, and at 4 kB pages their addresses cost more than the",
+        "arithmetic (measured apart, huge pages on and off: a third of the stage). Python is about a quarter of a tick. What was",
+        "worth most is not to work: on a tenth of the window when correcting, on two thirds when checking",
+        "(docs/decisions/0003).",
     ]
     return "\n".join(text) + "\n"
 

@@ -190,7 +190,7 @@ def close_loop(case: "LoopCase", scan: "ScanPath | None" = None) -> dict[str, An
         tell_notes([note])
 
     with warnings.catch_warnings(), show_progress(f"{choose(case).controller} on {case.path}") as progress:
-        warnings.filterwarnings("ignore", "temperatures of .* the range of material")
+        warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
         record = record_case(case, Hooks(path=scan, progress=progress, say=say))
     tell_notes(note for note in record["notes"] if note not in told)
     return record

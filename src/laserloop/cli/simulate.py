@@ -88,7 +88,7 @@ def _run_episode(
     from laserloop.report.terminal import show_progress
 
     with warnings.catch_warnings(), show_progress(f"{path.name} on {plant.settings.name}") as progress:
-        warnings.filterwarnings("ignore", "temperatures of .* the range of material")
+        warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
         with writing("--out"):
             result = episode.simulate(plant, path, power, folder=folder, progress=progress)
     complaint = plant.settings.material.outside(plant.settings.ambient, float(result.t_max.max()))

@@ -56,6 +56,7 @@ class Episode:
     t_max: FloatArray  # (n,), K, of the hottest node
     t_peak: FloatArray  # (n,), K, between the nodes
     peak_positions: FloatArray  # (n, 2), m, where t_peak is
+    melt: FloatArray  # (n, 3), m, length, width and depth of the melt pool; 0 where nothing is liquid
     hottest: Surface  # at the tick with the highest temperature
     books: dict[str, float]  # J: absorbed, lost, stored
     ms_per_step: float  # mean wall time of a plant step; the first, which may compile, only if alone
@@ -124,7 +125,15 @@ class Episode:
             "peak_y_mm": (self.peak_positions[:, 1] * 1e3).tolist(),
             "energy_j": dict(self.books),
             "ms_per_step": self.ms_per_step,
+            **self._tell_melt(),
         }
+
+    def _tell_melt(self) -> dict[str, list[float]]:
+        """The melt pool's extents, if anything melts."""
+        if not self.melt.any():
+            return {}
+        names = ("melt_length_um", "melt_width_um", "melt_depth_um")
+        return {name: (1e6 * side).tolist() for name, side in zip(names, self.melt.T, strict=True)}
 
 
 def simulate(
@@ -142,11 +151,11 @@ def simulate(
     power = np.where(path.lit, _check_power(power, path), 0.0)
     _check_tick(plant, path)
     laps = []
-    nodal, peaks = np.zeros(len(path)), np.zeros((len(path), 3))
+    nodal, peaks, melt = np.zeros(len(path)), np.zeros((len(path), 3)), np.zeros((len(path), 3))
     hottest, first = plant.reset(), 0
     checkpoint = None if folder is None else Checkpoint(folder, plant, path, power)
     if checkpoint is not None and (kept := checkpoint.load(plant)) is not None:
-        first, hottest = _take_up(kept, nodal, peaks)
+        first, hottest = _take_up(kept, nodal, peaks, melt)
     for k in range(first, len(path)):
         began = perf_counter()
         surface = plant.step(float(power[k]), path.spot(k))
@@ -154,10 +163,12 @@ def simulate(
         peak = surface.peak
         nodal[k] = surface.node.temperature
         peaks[k] = peak.temperature, peak.x, peak.y
+        if pool := plant.melt_pool(surface):
+            melt[k] = pool.length, pool.width, pool.depth
         if k == 0 or plant.t_max(surface).temperature > plant.t_max(hottest).temperature:
             hottest = surface
         if checkpoint is not None and (checkpoint.is_due() or k == len(path) - 1):
-            checkpoint.save(plant, _write_down(k + 1, nodal, peaks, hottest))
+            checkpoint.save(plant, _write_down(k + 1, nodal, peaks, melt, hottest))
         if progress is not None:
             progress(k + 1, len(path))
     return Episode(
@@ -172,6 +183,7 @@ def simulate(
         t_max=nodal,
         t_peak=peaks[:, 0].copy(),
         peak_positions=peaks[:, 1:].copy(),
+        melt=melt,
         hottest=hottest,
         books=plant.books,
         ms_per_step=1e3 * float(np.mean(laps[1:] or laps or [0.0])),
@@ -179,12 +191,15 @@ def simulate(
     )
 
 
-def _write_down(ticks: int, nodal: FloatArray, peaks: FloatArray, hottest: Surface) -> Arrays:
+def _write_down(
+    ticks: int, nodal: FloatArray, peaks: FloatArray, melt: FloatArray, hottest: Surface
+) -> Arrays:
     """The record so far, by name."""
     return {
         "ticks": np.array(ticks),
         "nodal": nodal[:ticks],
         "peaks": peaks[:ticks],
+        "melt": melt[:ticks],
         "hottest_x": hottest.x,
         "hottest_y": hottest.y,
         "hottest": hottest.temperature,
@@ -192,10 +207,12 @@ def _write_down(ticks: int, nodal: FloatArray, peaks: FloatArray, hottest: Surfa
     }
 
 
-def _take_up(kept: Mapping[str, Any], nodal: FloatArray, peaks: FloatArray) -> tuple[int, Surface]:
+def _take_up(
+    kept: Mapping[str, Any], nodal: FloatArray, peaks: FloatArray, melt: FloatArray
+) -> tuple[int, Surface]:
     """Fill in the record so far; its ticks and the hottest surface in them."""
     ticks = int(kept["ticks"])
-    nodal[:ticks], peaks[:ticks] = kept["nodal"], kept["peaks"]
+    nodal[:ticks], peaks[:ticks], melt[:ticks] = kept["nodal"], kept["peaks"], kept["melt"]
     hottest = Surface(kept["hottest_x"], kept["hottest_y"], kept["hottest"], float(kept["hottest_time"]))
     return ticks, hottest
 

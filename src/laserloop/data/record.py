@@ -72,7 +72,7 @@ def record_path(plant: Plant, path: ScanPath, power: FloatArray) -> FloatArray:
     values[:, 1:3] = path.positions[: len(values)]
     values[:, 3:5] = path.velocities[: len(values)]
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "temperatures of .* the range of material")
+        warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
         _see(plant.reset(), path, 0, values[0])
         for k in range(len(power)):
             _see(plant.step(float(power[k]), path.spot(k)), path, k + 1, values[k + 1])

@@ -3,6 +3,7 @@
 from laserloop.plant.camera import Camera, Image
 from laserloop.plant.grid import Grid
 from laserloop.plant.make import PLANTS, make_plant
+from laserloop.plant.melt_pool import MeltPool
 from laserloop.plant.plant import Plant, Snapshot
 from laserloop.plant.settings import PlantSettings, graded_settings, moving_settings, paper_settings
 from laserloop.plant.surface import Hottest, Surface
@@ -13,6 +14,7 @@ __all__ = [
     "Grid",
     "Hottest",
     "Image",
+    "MeltPool",
     "Plant",
     "PlantSettings",
     "Snapshot",

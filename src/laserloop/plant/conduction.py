@@ -7,6 +7,7 @@ that carries the fluxes; it satisfies H(θ) = H to `tolerance`.
 
 import weakref
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,12 @@ from laserloop.plant.remap import find_weights, remap
 from laserloop.process.heat_table import HeatTable
 
 FloatArray = NDArray[np.float64]
+Indices = NDArray[np.uintp]
 
 CORRECTIONS = 60  # more than this in one stage means that the solution is lost
 POOL = 4  # discarded states whose memory is kept for the next
 KINDS = 16  # of step, whose links are kept
+WARM = 1e-2  # of the tolerance: heat that makes a node part of what is worked on
 GROWTH = 4  # nodes by which the window grows when heat reaches its edge
 
 
@@ -55,6 +58,10 @@ class Source:
     volume: FloatArray | None = None
 
 
+# History and weights of the guess, shares of base and heat that a stage starts from.
+Start = tuple[tuple[FloatArray, FloatArray, FloatArray], tuple[float, float, float], tuple[float, float]]
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class State:
     """All that is needed to go on from here; fields cover the window only.
@@ -64,6 +71,7 @@ class State:
 
     grid: Grid
     window: Box
+    warm: tuple[Indices, ...]
     fields: tuple[FloatArray, ...]
     absorbed: float
     lost: float
@@ -80,10 +88,11 @@ class Conduction:
         self.scheme = scheme
         self._tolerance = tolerance
         self._edge = edge * table.ambient_capacity
-        self._heat_table, self._temperature_table = (
+        heat, self._temperature_table = (
             (*np.ascontiguousarray(pieces.T), table.low, table.per_step)
             for pieces in (table.heat, table.temperature)
         )
+        self._heat_table = (*heat, float(table.watch), table.cold)
         self._pool: list[FloatArray] = []  # memory of states that nobody holds any more
         self._lay(grid)
         self.absorbed = 0.0  # J
@@ -98,9 +107,13 @@ class Conduction:
         self._areas = self.board.pack_x(grid.widths[2]), self.board.pack_y(grid.widths[1])
         self._links: dict[float, Links] = {}
         self._work = self._make_work()
+        # where in each row of the window heat has arrived: first and last column, and levels
+        self._warm = tuple(np.zeros(self.board.ny + 2, np.uintp) for _ in range(3))
+        self._lately = EMPTY  # the box around the beam that was made warm last
         # θ now, one and two steps ago, and room for the next; heat now, and room for the next
-        self.theta, self._previous, self._older, self._spare = (np.zeros(self.board.size) for _ in range(4))
-        self.heat, self._other = np.zeros(self.board.size), np.zeros(self.board.size)
+        self.theta, self._previous, self._older, self._spare, self.heat, self._other = make_fields(
+            6, self.board.size, np.float64
+        )
         self._set_window(EMPTY)
 
     def move(self, grid: Grid) -> None:
@@ -118,6 +131,7 @@ class Conduction:
         for new, field in zip(self._lasting, lasting, strict=True):
             remap(new, field, self._strides, old.strides, rows, columns, depth)
         self._set_window(self.board.whole)
+        self._heat_up(self.board.whole)
 
     def raise_surface(self, depths: FloatArray) -> None:
         """Go on under fresh metal at ambient temperature, in a plate whose nodes are at `depths`, m.
@@ -143,6 +157,7 @@ class Conduction:
             new[:] = self.board.pack(moved)
         deepest = int(np.searchsorted(depths, grid.z[window[4] - 1] + fresh)) + 2
         self._open((*window[:4], deepest))
+        self._heat_up(self.window)
 
     def forget(self) -> None:
         """Let the next step start from here as it is: it will be of another length than the last."""
@@ -156,9 +171,10 @@ class Conduction:
 
     def reset(self) -> None:
         """Everything back to ambient temperature."""
-        for field in self._fields:
+        for field in (*self._fields, self._residual):
             field[:] = 0.0
         self._set_window(EMPTY)
+        self._heat_up((0, self.board.ny + 2, 0, 0, 0))
         self.absorbed = self.lost = 0.0
 
     def start(self, temperature: FloatArray) -> None:
@@ -171,6 +187,7 @@ class Conduction:
             field[:] = self.board.pack(theta)
         self.heat[:] = self.board.pack(self.table.heat_of(theta))
         self._set_window(self.board.whole)
+        self._heat_up(self.board.whole)
         self.absorbed = self.stored()
 
     def widen(self, x_low: float, x_high: float, y_low: float, y_high: float, depth: float) -> None:
@@ -180,6 +197,14 @@ class Conduction:
         level = np.searchsorted(self.grid.z, depth)
         wanted = (int(row0), int(row1) + 2, int(col0), int(col1) + 2, int(level) + 1)
         self._open(enclose(self.window, wanted))
+        if wanted == self._lately:
+            return
+        self._lately = wanted
+        row0, row1, col0, col1, depth = self.board.clip(wanted)
+        first, last, deep = (part[row0:row1] for part in self._warm)
+        first[...] = np.where(deep > 0, np.minimum(first, col0), col0)
+        np.maximum(last, col1, out=last)
+        np.maximum(deep, depth, out=deep)
 
     def advance(self, step: float, sources: tuple[Source, ...]) -> None:
         """One time step of `step` seconds, with one source for each stage of the scheme."""
@@ -190,17 +215,20 @@ class Conduction:
         base, after = self.heat, self._other
         older, previous, now, stage = self._older, self._previous, self.theta, self._spare
         history = (older, previous, now)
-        self._combine(stage, history, _parabola(gamma, gamma if len(sources) > 1 else 0.0))
+        weights, shares = _parabola(gamma, gamma if len(sources) > 1 else 0.0), (1.0, 0.0)
         for (time, weight), source in zip(self.scheme.stages, sources, strict=True):
             if time > gamma:  # the second stage starts from what the first one brought
-                self._combine(after, (base, after, after), (2.0 - 1.0 / gamma, 1.0 / gamma - 1.0, 0.0))
                 base, after = after, base
-                self._combine(older, history, _parabola(1.0, 0.0))
                 older, stage = stage, older
-            self._solve(stage, base, after, source, links)
+                weights, shares = _parabola(1.0, 0.0), (1.0 / gamma - 1.0, 2.0 - 1.0 / gamma)
+            self._solve(stage, base, after, (history, weights, shares), source, links)
             self._keep_books(stage, source, weight * step)
-            residual, line = self._work[0], self._work[4]
-            kernels.polish(stage, residual, links.gain, self._strides, self._patch, line)
+            line, hot, watch = self._work[4], self._work[-1], self._heat_table[-2]
+            kernels.polish(
+                stage, self._residual, links.gain, self._strides, self._warm_patch, line, hot, watch
+            )
+            least = WARM * self._tolerance * self.table.ambient_capacity
+            kernels.spread(after, self._strides, self._patch, self._warm, self._work[7], least)
         self.theta, self._previous, self._older, self._spare = stage, now, previous, older
         self.heat, self._other = after, base
         self._grow()
@@ -217,15 +245,29 @@ class Conduction:
 
     def surface_temperature(self) -> FloatArray:
         """T at the nodes of the lasered surface, (y, x), K."""
+        return self.read_surface()[0]
+
+    def read_surface(self) -> tuple[FloatArray, int, int]:
+        """T at the nodes of the lasered surface, (y, x), K, and row and column of the hottest."""
         out = np.full((self.board.ny, 2 * self.board.columns), self.table.ambient)
-        fields.surface_temperature(
+        row, col = fields.surface_temperature(
             self.theta,
             self._strides,
-            self._patch,
+            self._warm_patch,
             self._temperature_table,
             out,
         )
-        return out[:, : self.board.nx]
+        return out[:, : self.board.nx], row, col
+
+    def column_block(self, rows: slice, columns: slice) -> FloatArray:
+        """θ of the window's levels under a part of the surface, (z, y, x), W/m."""
+        stop = min(columns.stop, self.board.nx)
+        first, last = columns.start // 2, (stop + 1) // 2
+        whole: FloatArray = self.theta.reshape(self.board.shape)[1:-1, :, : self.window[4], 1:-1]
+        block = whole[rows, :, :, first:last].transpose(2, 0, 3, 1)
+        depth, ny, half, _ = block.shape
+        natural: FloatArray = block.reshape(depth, ny, 2 * half)
+        return natural[:, :, columns.start - 2 * first : stop - 2 * first]
 
     def save(self) -> State:
         """A copy of the state; cheap, because only the window is copied, into memory that is used again."""
@@ -236,7 +278,8 @@ class Conduction:
         for n, field in enumerate(fields_now):
             copies.append(memory[n * size : (n + 1) * size].reshape(field.shape))
             copies[-1][...] = field
-        state = State(self.grid, self.window, tuple(copies), self.absorbed, self.lost)
+        warm = tuple(part.copy() for part in self._warm)
+        state = State(self.grid, self.window, warm, tuple(copies), self.absorbed, self.lost)
         weakref.finalize(state, self._take_back, memory)
         return state
 
@@ -254,14 +297,19 @@ class Conduction:
         """Back to a saved state, and to the grid it was saved on."""
         if state.grid is not self.grid:
             self._lay(state.grid)
-        if self.window not in (EMPTY, state.window):
+        if self.window != EMPTY:
             row0, row1, col0, col1, depth = self.window
             touched = (row0 - 1, row1 + 1, col0 - 1, col1 + 1, depth + 1)  # with the mirrored layer
-            for field in self._fields:
-                self.board.part(field, touched)[...] = 0.0
+            kept = self._lasting if self.window == state.window else ()  # all of it is written anew below
+            for field in (*self._fields, self._residual):
+                if not any(field is other for other in kept):
+                    self.board.part(field, touched)[...] = 0.0
         for field, saved in zip(self._lasting, state.fields, strict=True):
             self.board.part(field, state.window)[...] = saved
         self._set_window(state.window)
+        self._lately = EMPTY
+        for part, saved_part in zip(self._warm, state.warm, strict=True):
+            part[...] = saved_part
         self.absorbed, self.lost = state.absorbed, state.lost
 
     @property
@@ -270,24 +318,39 @@ class Conduction:
         return self.theta, self._previous, self._older, self.heat
 
     @property
+    def _residual(self) -> Any:
+        """The imbalance, float32; like θ and H it is 0 where no heat has arrived."""
+        return self._work[0]
+
+    @property
     def _fields(self) -> tuple[FloatArray, ...]:
         """All of them; outside the window and its mirrored layer every one is 0."""
         return *self._lasting, self._spare, self._other
 
     def _solve(
-        self, theta: FloatArray, base: FloatArray, after: FloatArray, source: Source, links: Links
+        self,
+        theta: FloatArray,
+        base: FloatArray,
+        after: FloatArray,
+        start: Start,
+        source: Source,
+        links: Links,
     ) -> None:
         if source.volume is not None:
-            base = base + links.tau * self.board.pack(source.volume)
+            own, other = start[2]
+            base = own * base + other * after + links.tau * self.board.pack(source.volume)
+            start = (*start[:2], (1.0, 0.0))
         first_width = self.grid.widths[0][0]
         flux = self.board.pack_x(source.x * (links.tau / first_width)), self.board.pack_y(source.y)
         corrections = kernels.solve_stage(
             theta,
             base,
             after,
+            start,
             self._work,
             self._strides,
             self._patch,
+            self._warm,
             links.exact,
             links.rough,
             flux,
@@ -302,14 +365,6 @@ class Conduction:
                 "tolerance and the material's table are plausible"
             )
         self.corrections += corrections
-
-    def _combine(
-        self,
-        out: FloatArray,
-        three: tuple[FloatArray, FloatArray, FloatArray],
-        weights: tuple[float, float, float],
-    ) -> None:
-        fields.combine(out, three, weights, self._strides, self._patch)
 
     def _keep_books(self, theta: FloatArray, source: Source, duration: float) -> None:
         _, wy, wx = self.grid.widths
@@ -345,6 +400,18 @@ class Conduction:
         self.window = window
         self._patch = self.board.patch(window)  # the same for the kernels
 
+    @property
+    def _warm_patch(self) -> tuple[object, ...]:
+        """What of the window heat has reached, for the kernels."""
+        return *self._patch[:2], *self._warm
+
+    def _heat_up(self, box: Box) -> None:
+        """Just this box is warm."""
+        self._lately = EMPTY
+        for part, value in zip(self._warm, box[2:], strict=True):
+            part[...] = 0
+            part[box[0] : box[1]] = value
+
     def _make_room(self, links: Links) -> None:
         """A long step on a fine grid carries heat beyond any window that grows by a few nodes."""
         row0, row1, col0, col1, depth = self.window
@@ -356,6 +423,8 @@ class Conduction:
         else:
             deeper = wider
         self._open((row0 - wider, row1 + wider, col0 - wider, col1 + wider, depth + deeper))
+        if wider or deeper > GROWTH:
+            self._heat_up(self.window)  # one such step reaches all of it
 
     def _levels_within(self, reach: float) -> int:
         """How many levels lie within `reach` above the bottom of the window."""
@@ -388,15 +457,23 @@ class Conduction:
             self._links[tau] = make_links(self.grid, self.board, tau, self.table)
         return self._links[tau]
 
-    def _make_work(self) -> tuple[object, ...]:
-        """Scratch of the kernels: residual, slope, inverse, delta; line; pieces; three patches."""
+    def _make_work(self) -> tuple[Any, ...]:
+        """Scratch of the kernels: residual, slope, inverse, delta; line; pieces; three patches; hot rows."""
         ny, _, nz, width = self.board.shape
         return (
-            *(np.zeros(self.board.size, np.float32) for _ in range(4)),
+            *make_fields(4, self.board.size, np.float32),
             np.zeros((nz + 1) * width, np.float32),
             (np.zeros(width, np.int32), np.zeros(width)),
             *(tuple(np.zeros(ny, np.uintp) for _ in range(3)) for _ in range(3)),
+            np.zeros(ny, np.uintp),
         )
+
+
+def make_fields(count: int, size: int, kind: type) -> NDArray[Any]:
+    """Fields of zeros in one block: of 4 MB or more, NumPy asks for huge pages, which are found faster."""
+    block: NDArray[Any] = np.empty((count, size), kind)
+    block[...] = 0
+    return block
 
 
 def _parabola(at: float, euler: float) -> tuple[float, float, float]:

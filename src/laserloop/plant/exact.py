@@ -1,4 +1,4 @@
-"""Exact solutions of the heat equation, for tests and documentation.
+"""Exact solutions of the heat equation, for tests and documentation; that of melting is in stefan.py.
 
 P  absorbed power, W      σ  standard deviation of the beam, m      v  speed of the beam, m/s
 k  conductivity, W/mK     α  diffusivity k/(ρc), m²/s               h  thickness of the plate, m

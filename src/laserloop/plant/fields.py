@@ -1,4 +1,4 @@
-"""Kernels that look after a packed field: its window, its edges, its guesses, its surface.
+"""Kernels that look after a packed field: its window, its edges, its surface.
 
 Storage, boxes and patches are those of kernels.py.
 """
@@ -7,22 +7,6 @@ import numpy as np
 from numba import njit
 
 U = np.uintp
-
-
-@njit(cache=True, error_model="numpy")
-def combine(out, fields, weights, strides, patch):
-    """out ← w₀a + w₁b + w₂c: a guess along the parabola through three fields; out may be one of them."""
-    row0, row1, first, last, deep = patch
-    sr, sc, sd = strides
-    a, b, c = fields
-    wa, wb, wc = weights
-    for row in range(row0, row1):
-        col0, col1, depth = first[row], last[row], deep[row]
-        for colour in range(U(2)):
-            for k in range(depth):
-                here = row * sr + colour * sc + k * sd
-                for i in range(col0, col1):
-                    out[here + i] = wa * a[here + i] + wb * b[here + i] + wc * c[here + i]
 
 
 @njit(cache=True, error_model="numpy")
@@ -50,11 +34,12 @@ def warm_edges(heat, strides, window, edge):
 
 @njit(cache=True, error_model="numpy")
 def surface_temperature(theta, strides, window, table, out):
-    """T at the surface nodes of the window, in natural order (y, x)."""
+    """T at the surface nodes of the window, in natural order (y, x); returns where the hottest is."""
     row0, row1, first, last, _ = window
     sr, sc, _ = strides
     value_of, slope_of, bend_of, low, per_step = table
     end = float(value_of.size - 1)
+    top, top_row, top_col = out[0, 0], 0, 0
     for row in range(row0, row1):
         for colour in range(U(2)):
             for i in range(first[row], last[row]):
@@ -64,6 +49,10 @@ def surface_temperature(theta, strides, window, table, out):
                 part = place - max(j - 1, 0)
                 value = value_of[j] + part * (slope_of[j] + part * bend_of[j])
                 out[row - U(1), U(2) * (i - U(1)) + colour] = value
+                col = 2 * (int(i) - 1) + int(colour)
+                if value > top or (value == top and int(row) - 1 == top_row and col < top_col):
+                    top, top_row, top_col = value, int(row) - 1, col
+    return top_row, top_col
 
 
 @njit(cache=True, error_model="numpy")

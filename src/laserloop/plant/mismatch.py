@@ -53,7 +53,8 @@ def scale_material(material: Material, *, k: float, cp: float) -> Material:
     """The same alloy with conductivity and heat capacity multiplied."""
     if k == cp == 1.0:
         return material
-    return replace(material, k=_scale(material.k, k), cp=_scale(material.cp, cp))
+    melting = None if material.melting is None else material.melting.scale(k=k, cp=cp)
+    return replace(material, k=_scale(material.k, k), cp=_scale(material.cp, cp), melting=melting)
 
 
 def _scale(curve: Property, factor: float) -> Property:

@@ -12,6 +12,7 @@ from laserloop.bad_input import BadInput
 from laserloop.plant.conduction import Conduction, Source, State
 from laserloop.plant.flux import REACH, find_flux
 from laserloop.plant.grid import Grid, find_depths
+from laserloop.plant.melt_pool import MeltPool, cut_out, find_box, measure_pool
 from laserloop.plant.moving_grid import Focus
 from laserloop.plant.rest import cool_down
 from laserloop.plant.settings import PlantSettings
@@ -35,6 +36,7 @@ class Snapshot:
     power: float
     emitted: float
     pace: int
+    heading: float
     focus: tuple[Focus, Focus] | None  # of a moving grid
     identity: str  # of the grid and the material it belongs to
 
@@ -52,6 +54,8 @@ class Plant:
             tolerance=settings.tolerance,
             edge=settings.edge,
         )
+        x_low, x_high, y_low, y_high = (float(edge) for edge in settings.grid.edges)
+        self._plate = x_low - SLACK, x_high + SLACK, y_low - SLACK, y_high + SLACK
         self._identity = _identify(settings.grid, self.table)
         self._focus: tuple[Focus, Focus] | None = None  # where a moving grid is fine
         self._warned: set[str] = set()
@@ -59,6 +63,7 @@ class Plant:
         self._emitted = 0.0  # W, what a laser with a lag gives right now
         self._pace = 1  # its substeps
         self._failed = False
+        self._heading = 0.0  # rad, of the beam when it last moved
         self.time = 0.0  # s
 
     def reset(self) -> Surface:
@@ -70,7 +75,7 @@ class Plant:
         self._focus = None
         self._warned.clear()
         self.time = self._power = self._emitted = 0.0
-        self._pace, self._failed = 1, False
+        self._pace, self._failed, self._heading = 1, False, 0.0
         return self.surface()
 
     def step(self, power: float, spot: FloatArray) -> Surface:
@@ -90,8 +95,9 @@ class Plant:
         else:
             reach = REACH * s.beam.sigma
             self._follow(power, spot)
-            low, high = spot.min(axis=0) - reach, spot.max(axis=0) + reach
-            self._conduction.widen(low[0], high[0], low[1], high[1], reach / 2)
+            (x0, y0), (x1, y1) = spot.tolist()
+            west, east, south, north = min(x0, x1), max(x0, x1), min(y0, y1), max(y0, y1)
+            self._conduction.widen(west - reach, east + reach, south - reach, north + reach, reach / 2)
         substeps = self._substeps(power, spot)
         self._failed = True  # until the tick is done
         for n in range(substeps):
@@ -100,6 +106,8 @@ class Plant:
             )
         self._failed = False
         self._power, self._emitted, self._pace = power, emitted, substeps
+        if (spot[1] != spot[0]).any():
+            self._heading = float(np.arctan2(*(spot[1] - spot[0])[::-1]))
         self.time += s.tick
         surface = self.surface()
         self._watch_range(surface)
@@ -159,13 +167,29 @@ class Plant:
     def surface(self) -> Surface:
         """The lasered surface now."""
         grid = self.grid
-        x, turned = reach_edges(grid.x, grid.x_faces, self._conduction.surface_temperature().T)
+        temperature, row, col = self._conduction.read_surface()
+        if grid.x[0] == grid.x_faces[0]:  # a node on every edge, as on all fixed grids
+            return Surface(grid.x, grid.y, temperature, self.time, (row, col))
+        x, turned = reach_edges(grid.x, grid.x_faces, temperature.T)
         y, temperature = reach_edges(grid.y, grid.y_faces, turned.T)
         return Surface(x, y, temperature, self.time)
 
     def t_max(self, surface: Surface) -> Hottest:
         """What this plant calls T_max: the sub-grid peak, or the hottest node as in the paper."""
         return surface.peak if self.settings.subgrid else surface.node
+
+    def melt_pool(self, surface: Surface) -> MeltPool | None:
+        """The liquid under the `surface` of now, along and across the beam's way; None if there is none.
+
+        Liquid is what is hotter than the liquidus. A material without a melting point never melts.
+        """
+        melting = self.settings.material.melting
+        if melting is None or surface.node.temperature <= melting.solidus:
+            return None
+        box = find_box(self._conduction.surface_temperature() - melting.liquidus)
+        theta = self._conduction.column_block(*box)
+        liquidus = float(self.table.theta_of(np.array([melting.liquidus]))[0])
+        return measure_pool(cut_out(self.grid, box, theta - liquidus), self._heading)
 
     def temperature(self) -> FloatArray:
         """The whole field (z, y, x), K; z counts downwards from the surface."""
@@ -174,13 +198,14 @@ class Plant:
     def snapshot(self) -> Snapshot:
         """A copy of the state, to plan on and come back to."""
         return Snapshot(
-            self._conduction.save(),
-            self.time,
-            self._power,
-            self._emitted,
-            self._pace,
-            self._focus,
-            self._identity,
+            state=self._conduction.save(),
+            time=self.time,
+            power=self._power,
+            emitted=self._emitted,
+            pace=self._pace,
+            heading=self._heading,
+            focus=self._focus,
+            identity=self._identity,
         )
 
     def restore(self, snapshot: Snapshot) -> Surface:
@@ -189,7 +214,8 @@ class Plant:
             raise BadInput("a snapshot must come from a plant with the same grid, material and ambient")
         self._conduction.load(snapshot.state)
         self.time, self._power, self._pace = snapshot.time, snapshot.power, snapshot.pace
-        self._emitted, self._focus = snapshot.emitted, snapshot.focus
+        self._emitted, self._heading = snapshot.emitted, snapshot.heading
+        self._focus = snapshot.focus
         self._failed = False
         return self.surface()
 
@@ -228,9 +254,8 @@ class Plant:
 
     def _is_off_plate(self, spot: FloatArray) -> bool:
         """Does the beam leave the plate during the tick?"""
-        x_low, x_high, y_low, y_high = self.settings.grid.edges
-        low, high = np.array([x_low, y_low]) - SLACK, np.array([x_high, y_high]) + SLACK
-        return bool(((spot < low) | (spot > high)).any())
+        x_low, x_high, y_low, y_high = self._plate
+        return not all(x_low <= x <= x_high and y_low <= y <= y_high for x, y in spot.tolist())
 
     def _check_spot(self, power: float, spot: FloatArray) -> None:
         """A beam that heats must be where the grid is made for it; a dark one may be anywhere."""
@@ -253,8 +278,14 @@ class Plant:
                 )
 
     def _watch_range(self, surface: Surface) -> None:
-        """Say once per run and side that the material's range was left."""
+        """Say once per run and side that the material's range was left; refuse to go on beyond boiling."""
         material = self.settings.material
+        if material.melting is not None and surface.node.temperature > material.melting.boiling:
+            raise BadInput(
+                f"after {1e3 * self.time:.4g} ms the surface is at {surface.node.temperature:.0f} K, above "
+                f"the boiling point of material {material.name} ({material.melting.boiling:g} K), and "
+                "evaporation is not modelled: lower the power, widen the beam or go faster"
+            )
         low, high = material.valid
         complaints = {
             "above": material.outside(low, surface.node.temperature),

@@ -16,10 +16,11 @@ AXES = ("x", "y", "z", "x_faces", "y_faces")
 def to_arrays(snapshot: Snapshot) -> Arrays:
     """Everything in a snapshot."""
     state = snapshot.state
-    numbers = (snapshot.time, snapshot.power, snapshot.emitted, state.absorbed, state.lost)
+    numbers = (snapshot.time, snapshot.power, snapshot.emitted, state.absorbed, state.lost, snapshot.heading)
     return {
         **{name: getattr(state.grid, name) for name in AXES},
         **{f"field_{n}": field.copy() for n, field in enumerate(state.fields)},
+        "warm": np.array(state.warm),
         "window": np.array(state.window),
         "numbers": np.array(numbers),
         "pace": np.array(snapshot.pace),
@@ -30,12 +31,13 @@ def to_arrays(snapshot: Snapshot) -> Arrays:
 
 def from_arrays(arrays: Mapping[str, NDArray[np.generic]]) -> Snapshot:
     """The snapshot that they were made of."""
-    time, power, emitted, absorbed, lost = (float(number) for number in arrays["numbers"])
+    time, power, emitted, absorbed, lost, heading = (float(number) for number in arrays["numbers"])
     row0, row1, col0, col1, depth = (int(number) for number in arrays["window"])
     fields = tuple(arrays[f"field_{n}"] for n in range(sum(name.startswith("field_") for name in arrays)))
     state = State(
         Grid(**{name: np.asarray(arrays[name], dtype=np.float64) for name in AXES}),
         (row0, row1, col0, col1, depth),
+        tuple(np.asarray(part, dtype=np.uintp) for part in arrays["warm"]),
         tuple(np.asarray(field, dtype=np.float64) for field in fields),
         absorbed,
         lost,
@@ -44,4 +46,5 @@ def from_arrays(arrays: Mapping[str, NDArray[np.generic]]) -> Snapshot:
     if arrays["focus"].size:
         (x_low, x_high), (y_low, y_high) = arrays["focus"].tolist()
         focus = (x_low, x_high), (y_low, y_high)
-    return Snapshot(state, time, power, emitted, int(arrays["pace"]), focus, str(arrays["identity"]))
+    pace, identity = int(arrays["pace"]), str(arrays["identity"])
+    return Snapshot(state, time, power, emitted, pace, heading, focus, identity)

@@ -29,17 +29,25 @@ class Surface:
     y: FloatArray
     temperature: FloatArray
     time: float
+    at: tuple[int, int] | None = None  # row and column of the hottest node, if known
+
+    @cached_property
+    def _hottest(self) -> tuple[int, int]:
+        if self.at is not None:
+            return self.at
+        row, col = divmod(int(np.argmax(self.temperature)), len(self.x))
+        return row, col
 
     @cached_property
     def node(self) -> Hottest:
         """The hottest node."""
-        row, col = divmod(int(np.argmax(self.temperature)), len(self.x))
+        row, col = self._hottest
         return Hottest(float(self.temperature[row, col]), float(self.x[col]), float(self.y[row]))
 
     @cached_property
     def peak(self) -> Hottest:
         """The maximum of the interpolant of degree 7 through the 8 × 8 nodes around it."""
-        row, col = divmod(int(np.argmax(self.temperature)), len(self.x))
+        row, col = self._hottest
         return Hottest(*find_peak(self.x, self.y, self.temperature, row, col))
 
 

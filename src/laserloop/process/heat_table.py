@@ -5,6 +5,7 @@ T  temperature, K      θ  ∫k dT from ambient, W/m      H  ∫ρc dT from ambi
 With θ as unknown the heat equation is ∂H(θ)/∂t = ∇²θ: conduction is linear and the material enters only
 through dH/dθ = ρc/k. Both H(θ) and T(θ) are quadratic pieces on a uniform grid of θ.
 Outside the material's range they go on linearly, which is what properties held at the limit mean.
+An alloy that melts has more pieces of the same step, up to its boiling point; where it melts, H(θ) is steep.
 """
 
 from dataclasses import dataclass
@@ -17,6 +18,13 @@ from laserloop.process.material import Material
 
 FloatArray = NDArray[np.float64]
 
+RIGHT = 1e-9  # K
+WIDEST = 80.0  # K above ambient that one polynomial may serve,
+EXACT = 1e-7  # K, as long as it is so near
+TERMS = 7
+BELOW = 1e-4  # of it, what may lie below ambient
+STEEP = 1.5  # times the least dH/dθ of anything colder: from there on Newton's steps are watched
+MOST_CELLS = 200_000  # with the melt
 CELLS = 2048  # 304 steel: H(θ) and T(θ) exact to 3e-7 K (tests/process/test_heat_table.py)
 
 
@@ -27,8 +35,10 @@ class HeatTable:
     ambient: float  # K, where θ = H = 0
     low: float  # θ of the first knot
     per_step: float  # 1 / step of θ
-    heat: FloatArray  # (CELLS + 2, 3) coefficients of H, lowest power first, in units of the step
+    heat: FloatArray  # (cells + 2, 3) coefficients of H, lowest power first, in units of the step
     temperature: FloatArray  # the same for T
+    slopes: tuple[float, float]  # the least and the largest dH/dθ = ρc/k of the solid, s/m²
+    cold: tuple[float, ...]  # from which θ to which H(θ) is also Σ cₙθⁿ, n = 1 … 7, and these cₙ
 
     def temperature_of(self, theta: FloatArray) -> FloatArray:
         """T(θ)."""
@@ -57,10 +67,11 @@ class HeatTable:
         return float((self._slope(self.heat, zero) / self._slope(self.temperature, zero))[0])
 
     @property
-    def slopes(self) -> tuple[float, float]:
-        """The least and the largest dH/dθ = ρc/k over the table, s/m²."""
-        slope = self.heat[:, 1] * self.per_step
-        return float(slope.min()), float(slope.max())
+    def watch(self) -> float:
+        """θ above which H(θ) may be much steeper than below, as where an alloy melts; ∞ if nowhere."""
+        slope = self.heat[:, 1] + self.heat[:, 2]  # mean of each piece
+        steep = np.flatnonzero(slope > STEEP * np.minimum.accumulate(slope))
+        return self.low + max(0, int(steep[0]) - 2) / self.per_step if steep.size else np.inf
 
     def _locate(self, theta: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
         place = (theta - self.low) * self.per_step
@@ -82,23 +93,60 @@ def tabulate(material: Material, ambient: float, cells: int = CELLS) -> HeatTabl
     """Integrate a material from `ambient` into a heat table over its range of validity."""
     if not (np.isfinite(ambient) and ambient > 0):
         raise BadInput(f"ambient temperature must be positive kelvin, got {ambient}")
-    integrals = _Integrals(material, ambient)
-    low, high = integrals.at(np.array(material.valid))[:, 0]
+    solid = _Integrals(material, (*material.valid, ambient), material.knots())
+    low, high = solid.at(np.array(material.valid))[:, 0]
     theta = np.linspace(low, high, cells + 1)
-    T = integrals.invert(theta)
-    k = material.conductivity(T)
-    heat = integrals.at(T)[:, 1]
+    T = solid.invert(theta)
     step = theta[1] - theta[0]
+    heat, capacity, k = solid.at(T)[:, 1], material.apparent_capacity(T), material.conductivity(T)
+    slopes = _quadratics(heat, capacity / k * step)[:, 1] / step
+    if material.melting is not None:
+        melt = _Integrals(material, (material.valid[1], material.last), material.melting.knots())
+        more = _check_cells(melt.sums[-1, 0] / step, material)
+        beyond = melt.invert(step * np.arange(1, more + 1))
+        heat = np.concatenate((heat, heat[-1] + melt.at(beyond)[:, 1]))
+        T = np.concatenate((T, beyond))
+        right = np.concatenate((T[:cells], T[cells:] + RIGHT))  # beside a kink its right side counts
+        capacity, k = material.apparent_capacity(right), material.conductivity(right)
     table = HeatTable(
         ambient=ambient,
         low=float(low),
         per_step=float(1.0 / step),
-        heat=_quadratics(heat, material.density(T) * material.heat_capacity(T) / k * step),
+        heat=_quadratics(heat, capacity / k * step),
         temperature=_quadratics(T, step / k),
+        slopes=(float(slopes.min()), float(slopes.max())),
+        cold=_fit_near_ambient(solid, ambient),
     )
     table.heat[:, 0] -= table.heat_of(np.zeros(1))  # so that a plate at rest holds exactly no heat
     table.temperature[:, 0] += ambient - table.temperature_of(np.zeros(1))
     return table
+
+
+def _fit_near_ambient(solid: "_Integrals", ambient: float) -> tuple[float, ...]:
+    """One polynomial for all that is just a little warm: most of a plate, and no table to look up."""
+    rows = solid.material.knots()
+    above = rows[rows > ambient + RIGHT]
+    highest = min(ambient + WIDEST, float(above[0]) if above.size else ambient)
+    for _ in range(6 if highest > ambient else 0):
+        T = ambient + (highest - ambient) * 0.5 * (1.0 - np.cos(np.pi * (np.arange(1, 65)) / 64.0))
+        theta, heat = solid.at(T).T
+        fit = np.polynomial.Polynomial.fit(theta, heat / theta, TERMS - 1).convert().coef
+        error = theta * np.polynomial.polynomial.polyval(theta, fit) - heat
+        if len(fit) == TERMS and np.abs(error).max() < EXACT * float(
+            solid.material.apparent_capacity(ambient)
+        ):
+            return -BELOW * float(theta[-1]), float(theta[-1]), *(float(c) for c in fit)
+        highest = 0.5 * (ambient + highest)
+    return np.inf, -np.inf, *(0.0,) * TERMS  # no θ lies there
+
+
+def _check_cells(wanted: float, material: Material) -> int:
+    if wanted > MOST_CELLS:
+        raise BadInput(
+            f"the melt of material {material.name} spans {wanted / CELLS:.0f} times the ∫k dT of its solid, "
+            f"more than {MOST_CELLS // CELLS}: widen `valid` or correct `melting`"
+        )
+    return int(np.ceil(wanted))
 
 
 def _quadratics(value: FloatArray, slope: FloatArray) -> FloatArray:
@@ -112,16 +160,17 @@ def _quadratics(value: FloatArray, slope: FloatArray) -> FloatArray:
 
 
 class _Integrals:
-    """θ(T) and H(T) from ambient, by Gauss–Legendre between knots, exact for the shipped polynomials."""
+    """θ(T) and H(T) from a start, by Gauss–Legendre between knots, exact for the shipped polynomials."""
 
-    def __init__(self, material: Material, ambient: float) -> None:
+    def __init__(self, material: Material, span: tuple[float, ...], knots: FloatArray) -> None:
+        """`span`: K, lowest and highest temperature and, if not the lowest, where the integrals start."""
         self.material = material
-        low, high = material.valid
-        fine = np.linspace(low, high, 1025)
-        self.knots = np.unique(np.concatenate((fine, material.knots(), [ambient])))
+        self.span = span[0], span[1]
+        fine = np.linspace(*self.span, 1025)
+        self.knots = np.unique(np.concatenate((fine, knots, span[2:])))
         pieces = self._between(self.knots[:-1], self.knots[1:])
         self.sums = np.vstack((np.zeros(2), np.cumsum(pieces, axis=0)))
-        self.sums -= self.sums[np.searchsorted(self.knots, ambient)]
+        self.sums -= self.sums[np.searchsorted(self.knots, span[2] if len(span) > 2 else span[0])]
 
     def at(self, T: FloatArray) -> FloatArray:
         """(n, 2): θ and H at each temperature."""
@@ -133,12 +182,12 @@ class _Integrals:
         T = np.interp(theta, self.sums[:, 0], self.knots)
         for _ in range(4):
             step = (self.at(T)[:, 0] - theta) / self.material.conductivity(T)
-            T = np.clip(T - step, *self.material.valid)
+            T = np.clip(T - step, *self.span)
         return np.asarray(T)
 
     def _between(self, a: FloatArray, b: FloatArray) -> FloatArray:
         nodes, weights = np.polynomial.legendre.leggauss(6)
         T = 0.5 * (a + b)[:, None] + 0.5 * (b - a)[:, None] * nodes
         m = self.material
-        heat = m.density(T) * m.heat_capacity(T)
+        heat = m.apparent_capacity(T)
         return 0.5 * (b - a)[:, None] * np.stack((m.conductivity(T) @ weights, heat @ weights), axis=1)

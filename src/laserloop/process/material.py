@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import PchipInterpolator
 
 from laserloop.bad_input import BadInput, show
+from laserloop.process.melting import NOT_MODELLED, Melting
 
 FloatArray = NDArray[np.float64]
 Property = Polynomial | PchipInterpolator
@@ -26,7 +27,10 @@ SLACK = 0.5  # K, less is not worth a sentence
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Material:
-    """Three positive properties of T; outside `valid` each is held at its value at the limit."""
+    """Three positive properties of T; outside `valid` each is held at its value at the limit.
+
+    With `melting` that ends at the solidus: from there on the melt's properties are used.
+    """
 
     name: str
     source: str  # where the numbers come from
@@ -34,6 +38,7 @@ class Material:
     k: Property  # W/mK
     rho: Property  # kg/m³
     cp: Property  # J/kgK
+    melting: Melting | None = None
 
     def __post_init__(self) -> None:
         low, high = self.valid
@@ -42,9 +47,14 @@ class Material:
                 f"the range of material {self.name} must be two finite rising temperatures above 0 K, "
                 f"got {low:g} to {high:g}: correct `valid`"
             )
+        if self.melting is not None and self.melting.solidus < high:
+            raise BadInput(
+                f"material {self.name} must be solid up to the end of its range, {high:g} K, but its solidus "
+                f"is {self.melting.solidus:g} K: narrow `valid` or correct solidus_k"
+            )
         T = np.union1d(np.linspace(low, high, 2001), self.knots())
-        for label, curve in (("conductivity", self.k), ("density", self.rho), ("heat capacity", self.cp)):
-            values = self._held(curve, T)
+        for label, name in (("conductivity", "k"), ("density", "rho"), ("heat capacity", "cp")):
+            values = self._held(name, T)
             bad = np.flatnonzero(~((values >= LEAST) & (values <= MOST)))
             if bad.size:
                 raise BadInput(
@@ -56,7 +66,7 @@ class Material:
     @classmethod
     def constant(cls, *, k: float, rho: float, cp: float, name: str = "constant") -> Self:
         """The same properties at every temperature."""
-        curves = {
+        curves: dict[str, Any] = {
             label: Polynomial([check_number(value, f"{label} of material {name}")])
             for label, value in (("k", k), ("rho", rho), ("cp", cp))
         }
@@ -82,18 +92,28 @@ class Material:
 
     def conductivity(self, T: ArrayLike) -> FloatArray:
         """k(T), W/mK."""
-        return self._held(self.k, T)
+        return self._held("k", T)
 
     def density(self, T: ArrayLike) -> FloatArray:
         """ρ(T), kg/m³."""
-        return self._held(self.rho, T)
+        return self._held("rho", T)
 
     def heat_capacity(self, T: ArrayLike) -> FloatArray:
-        """c_p(T), J/kgK."""
-        return self._held(self.cp, T)
+        """c_p(T), J/kgK, without latent heat."""
+        return self._held("cp", T)
+
+    def apparent_capacity(self, T: ArrayLike) -> FloatArray:
+        """ρ·(c_p + what melting takes), J/m³K."""
+        heat = self.density(T) * self.heat_capacity(T)
+        return heat if self.melting is None else heat + self.density(T) * self.melting.latent_capacity(T)
+
+    @property
+    def last(self) -> float:
+        """The temperature above which every property is held, K: the end of the range, or boiling."""
+        return self.valid[1] if self.melting is None else self.melting.boiling
 
     def knots(self) -> FloatArray:
-        """Rising temperatures where a property may not be smooth: the limits and the rows of a table."""
+        """Rising temperatures where a solid's property may not be smooth: the limits and a table's rows."""
         low, high = self.valid
         nodes = [curve.x for curve in (self.k, self.rho, self.cp) if isinstance(curve, PchipInterpolator)]
         knots = np.unique(np.concatenate([np.array(self.valid, dtype=np.float64), *nodes]))
@@ -106,17 +126,26 @@ class Material:
         if max(above, below) <= SLACK:
             return None
         T, excess, side = (highest, above, "above") if above >= below else (lowest, below, "below")
+        if side == "above" and self.melting is not None and highest > self.melting.solidus:
+            return (
+                f"temperatures of {T:.5g} K lie {T - self.melting.solidus:.0f} K above the solidus of "
+                f"material {self.name} ({self.melting.solidus:g} K): latent heat counts, {NOT_MODELLED}"
+            )
         return (
             f"temperatures of {T:.5g} K lie {excess:.0f} K {side} the range of material {self.name} "
             f"({low:g}–{high:g} K): its properties are held at the limit"
         )
 
-    def _held(self, curve: Property, T: ArrayLike) -> FloatArray:
+    def _held(self, name: str, T: ArrayLike) -> FloatArray:
+        curve, T = getattr(self, name), np.asarray(T, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.asarray(curve(np.clip(np.asarray(T, dtype=np.float64), *self.valid)), dtype=np.float64)
+            solid = np.asarray(curve(np.clip(T, *self.valid)), dtype=np.float64)
+        if self.melting is None or not np.any(self.melting.solidus < T):
+            return solid
+        return np.where(self.melting.solidus < T, self.melting.carry_on(T, solid, name), solid)
 
 
-def _interpolate(table: Mapping[str, FloatArray], where: str) -> dict[str, Property]:
+def _interpolate(table: Mapping[str, FloatArray], where: str) -> dict[str, Any]:
     try:
         with np.errstate(all="ignore"):  # absurd values overflow here, and are refused now or by Material
             return {
@@ -127,14 +156,15 @@ def _interpolate(table: Mapping[str, FloatArray], where: str) -> dict[str, Prope
 
 
 def check_table(
-    columns: Mapping[str, object], where: str, rows: Sequence[str] | None = None
+    columns: Mapping[str, object], where: str, rows: Sequence[str] | None = None, *, least: int = 2
 ) -> dict[str, FloatArray]:
     """The columns as arrays, if they are equally long, positive, and T rises; `rows` names the rows."""
     lists = {name: check_list(values, f"{name} of {where}") for name, values in columns.items()}
     lengths = [len(values) for values in lists.values()]
-    if min(lengths) != max(lengths) or lengths[0] < 2:
+    if min(lengths) != max(lengths) or lengths[0] < least:
+        few = "two rows" if least > 1 else "one row"
         raise BadInput(
-            f"{where} must have at least two rows in columns of equal length, "
+            f"{where} must have at least {few} in columns of equal length, "
             f"got {', '.join(map(str, lengths))} values of {', '.join(lists)}: complete the table"
         )
     places = [f"{row} of {where}" for row in rows or [f"row {i + 1}" for i in range(lengths[0])]]

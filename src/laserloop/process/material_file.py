@@ -3,6 +3,8 @@
 import csv
 import io
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,14 @@ from laserloop.process.material import (
     check_number,
     check_table,
 )
+from laserloop.process.melting import Melting
 from laserloop.process.yaml_file import load_yaml, read_text
 
 CSV_HEADERS = (("T_K", "k_W_mK", "rho_kg_m3", "cp_J_kgK"), COLUMNS, ("T", "k", "ρ", "c_p"))
 LARGEST_FILE = 1_000_000  # bytes; a thousand rows take 40 kB
 MOST_COEFFICIENTS = 20
+MELTING = ("source", "solidus_k", "liquidus_k", "latent_heat_kj_kg", "boiling_k", "liquid")
+LIQUID = {"T_k": "T", "k_w_mk": "k", "rho_kg_m3": "rho", "cp_j_kgk": "cp"}
 DIGITS = 12  # of a table; a curve misses its own rows by rounding
 
 
@@ -81,6 +86,8 @@ def _parse_csv(text: str, where: str) -> Material:
 def describe_material(material: Material) -> dict[str, Any]:
     """A material whole, as a file of it would hold it."""
     told: dict[str, Any] = {"name": material.name, "source": material.source, "valid": list(material.valid)}
+    if material.melting is not None:
+        told["melting"] = {"source": material.melting.source, **material.melting.numbers()}
     curves = {label: getattr(material, label) for label in COLUMNS[1:]}
     if all(isinstance(curve, Polynomial) for curve in curves.values()):
         return told | {"polynomial": {label: curve.coef.tolist() for label, curve in curves.items()}}
@@ -89,20 +96,69 @@ def describe_material(material: Material) -> dict[str, Any]:
     return told | {"table": {"T": T, **rows}}
 
 
+def count_numbers(material: Material) -> dict[str, Any]:
+    """The numbers by which materials are told apart: all, but the melting that ships with an alloy.
+
+    Files written before alloys had a melting point, trained models among them, so name the same material.
+    """
+    solid = describe_material(replace(material, name="", source="", melting=None))
+    melting = None if material.melting is None else material.melting.numbers()
+    told = {key: value for key, value in solid.items() if key not in ("name", "source")}
+    return told if melting is None or (solid, melting) in _ship_melting() else told | {"melting": melting}
+
+
+@cache
+def _ship_melting() -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The shipped alloys that melt: what they are as solids, and how they melt."""
+    alloys = [find_material(name) for name in shipped_materials()]
+    return [
+        (describe_material(replace(alloy, name="", source="", melting=None)), alloy.melting.numbers())
+        for alloy in alloys
+        if alloy.melting is not None
+    ]
+
+
 def parse_material(data: object, where: str) -> Material:
-    """The material that a mapping describes: name, source, valid, and a `table` or a `polynomial`."""
+    """The material that a mapping describes: name, source, valid, a `table` or a `polynomial`, melting."""
     data = _check_keys(data, where, needs=("name", "source"), either=("table", "polynomial"))
     name, source = data["name"], data["source"]
     if not (isinstance(name, str) and isinstance(source, str)):
         got = f"{show(name)} and {show(source)}"
         raise BadInput(f"name and source of {where} must be text, got {got}: put them in quotes")
+    melting = _parse_melting(data["melting"], where) if "melting" in data else None
+    return replace(_parse_solid(data, name, source, where), melting=melting)
+
+
+def _parse_solid(data: Mapping[str, object], name: str, source: str, where: str) -> Material:
     if "table" in data:
         table = check_table(_check_keys(data["table"], f"`table` of {where}", needs=COLUMNS), where)
         valid = _check_valid(data["valid"], where) if "valid" in data else None
         return Material.from_table(**table, name=name, source=source, valid=valid)
     block = _check_keys(data["polynomial"], f"`polynomial` of {where}", needs=COLUMNS[1:])
-    curves = {label: _check_polynomial(block[label], f"{label} of {where}") for label in COLUMNS[1:]}
+    curves: dict[str, Any] = {
+        label: _check_polynomial(block[label], f"{label} of {where}") for label in COLUMNS[1:]
+    }
     return Material(name=name, source=source, valid=_check_valid(data.get("valid"), where), **curves)
+
+
+def _parse_melting(data: object, where: str) -> Melting:
+    place = f"`melting` of {where}"
+    data = _check_keys(data, place, needs=MELTING)
+    if not isinstance(data["source"], str):
+        raise BadInput(f"source of {place} must be text, got {show(data['source'])}: put it in quotes")
+    solidus, liquidus, latent, boiling = (
+        check_number(data[key], f"{key} of {place}") for key in MELTING[1:5]
+    )
+    rows = _check_keys(data["liquid"], f"`liquid` of {place}", needs=tuple(LIQUID))
+    table = check_table({LIQUID[key]: rows[key] for key in LIQUID}, f"`liquid` of {place}", least=1)
+    return Melting(
+        source=data["source"],
+        solidus=solidus,
+        liquidus=liquidus,
+        latent=1e3 * latent,
+        boiling=boiling,
+        **table,
+    )
 
 
 def _check_valid(value: object, where: str) -> tuple[float, float]:
@@ -118,7 +174,7 @@ def _check_keys(
     """The mapping itself, if it has every key it needs, one of `either`, and no unknown one."""
     if not isinstance(data, dict):
         raise BadInput(f"{where} must be a mapping, got {show(data)}: start from a shipped file")
-    known = (*needs, *either, "valid") if either else needs
+    known = (*needs, *either, "valid", "melting") if either else needs
     for key in data:
         if key not in known:
             raise BadInput(f"{where} must have no keys but {', '.join(known)}, got {show(key)}: remove it")

@@ -12,7 +12,12 @@ from laserloop.process.beam import Beam
 from laserloop.process.camera import CameraSettings
 from laserloop.process.laser import Laser
 from laserloop.process.material import Material
-from laserloop.process.material_file import describe_material, find_material, parse_material
+from laserloop.process.material_file import (
+    count_numbers,
+    describe_material,
+    find_material,
+    parse_material,
+)
 from laserloop.process.schema import ENTRIES, FORMAT, check_keys, find_entry, get_value, set_value
 
 
@@ -49,12 +54,13 @@ class Process:
 
     @cached_property
     def hash(self) -> str:
-        """The first 16 hex digits of the hash of all numbers; names and sources do not count."""
+        """The first 16 hex digits of the hash of all numbers; names and sources do not count.
+
+        Nor does the melting that ships with an alloy, see `count_numbers`.
+        """
         told = self.to_json()
         told.pop("name")
-        told["material"] = {
-            key: told["material"][key] for key in told["material"] if key not in ("name", "source")
-        }
+        told["material"] = count_numbers(self.material)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
@@ -92,9 +98,7 @@ class Process:
 
     def differences(self, other: "Process") -> list[str]:
         """The keys whose values differ."""
-        ours, theirs = self.to_json(), other.to_json()
-        numbers = [{**told["material"], "name": "", "source": ""} for told in (ours, theirs)]
-        keys = ["material"] if numbers[0] != numbers[1] else []
+        keys = [] if count_numbers(self.material) == count_numbers(other.material) else ["material"]
         return keys + [e.key for e in ENTRIES if e.tell(get_value(self, e)) != e.tell(get_value(other, e))]
 
     def _with(self, changes: Mapping[str, Any]) -> "Process":

@@ -1,0 +1,128 @@
+"""The front of melting and of freezing against Neumann's exact solution, one and two phases."""
+
+import numpy as np
+import pytest
+from numpy.polynomial import Polynomial
+from numpy.typing import NDArray
+
+from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source
+from laserloop.plant.grid import Grid
+from laserloop.plant.stefan import Stefan
+from laserloop.process.heat_table import tabulate
+from laserloop.process.material import Material
+from laserloop.process.melting import Melting
+
+FloatArray = NDArray[np.float64]
+
+SOLID, LIQUID = 25.0, 18.0  # W/mK
+DENSITY, CAPACITY, LATENT = 7500.0, 700.0, 270e3  # kg/m³, J/kgK, J/kg
+MELTS = 1700.0  # K
+RANGE = 4.0  # K, between solidus and liquidus, six pieces of the table; in the exact solution there is none
+DEPTH, LEVELS = 1e-3, 201
+
+
+def make_material(ambient: float) -> Material:
+    melting = Melting(
+        source="a test",
+        solidus=MELTS - RANGE / 2,
+        liquidus=MELTS + RANGE / 2,
+        latent=LATENT,
+        boiling=3000.0,
+        T=np.array([MELTS + RANGE / 2]),
+        k=np.array([LIQUID]),
+        rho=np.array([DENSITY]),
+        cp=np.array([CAPACITY]),
+    )
+    curves = {name: Polynomial([v]) for name, v in (("k", SOLID), ("rho", DENSITY), ("cp", CAPACITY))}
+    return Material(
+        name="test", source="a test", valid=(min(ambient, 300.0), MELTS - RANGE), melting=melting, **curves
+    )
+
+
+def make_column(ambient: float, scheme: Scheme, tolerance: float = 1e-4) -> Conduction:
+    """A column whose lower face is at ambient; nothing passes through the others but what is given."""
+    side = np.linspace(-1.0, 1.0, 3) * 1e-4
+    grid = Grid(x=side, y=side, z=np.linspace(0.0, DEPTH, LEVELS))
+    table = tabulate(make_material(ambient), ambient)
+    return Conduction(grid, table, scheme=scheme, tolerance=tolerance, edge=tolerance)
+
+
+def fill(column: Conduction, temperature: FloatArray) -> None:
+    column.start(np.broadcast_to(temperature[:, None, None], column.grid.shape).copy())
+
+
+def liquid_depth(column: Conduction) -> float:
+    """How deep the liquid would be if it lay together, m."""
+    melting = make_material(300.0).melting
+    assert melting is not None
+    T = column.table.temperature_of(column.field())[:, 1, 1]
+    return float(melting.fraction(T) @ column.grid.widths[0])
+
+
+@pytest.mark.parametrize("scheme", [BACKWARD_EULER, SDIRK2], ids=lambda scheme: scheme.name)
+@pytest.mark.parametrize("superheat", [0.0, 150.0], ids=["one phase", "two phases"])
+def test_a_melt_freezes_from_its_cold_face_as_neumann_says(scheme: Scheme, superheat: float) -> None:
+    exact = Stefan(
+        face=1200.0,
+        melting=MELTS,
+        body=MELTS + superheat,
+        conductivity=(SOLID, LIQUID),
+        capacity=DENSITY * CAPACITY,
+        latent=DENSITY * LATENT,
+    )
+    column = make_column(1200.0, scheme)
+    start = np.full(LEVELS, MELTS + max(superheat, RANGE))
+    start[-1] = 1200.0
+    fill(column, start)
+    source = Source(np.zeros(3), np.zeros(3))
+    step, steps = 1e-4, 150
+    for _ in range(steps):
+        column.advance(step, (source,) * len(scheme.stages))
+    front = float(exact.front(step * steps))
+    assert 0.15 < front / DEPTH < 0.4  # long enough to see, short enough to be a half-space
+    assert DEPTH - liquid_depth(column) == pytest.approx(front, rel=0.01)
+
+
+@pytest.mark.parametrize("scheme", [BACKWARD_EULER, SDIRK2], ids=lambda scheme: scheme.name)
+@pytest.mark.parametrize("body", [MELTS - RANGE, 1450.0], ids=["one phase", "two phases"])
+def test_a_hot_face_melts_its_way_down_as_neumann_says(scheme: Scheme, body: float) -> None:
+    """The face is not held but given the flux that holds it, from the moment at which 50 µm are molten."""
+    exact = Stefan(
+        face=2200.0,
+        melting=MELTS - RANGE / 2,  # so that all below the front is solid to begin with
+        body=body,
+        conductivity=(LIQUID, SOLID),
+        capacity=DENSITY * CAPACITY,
+        latent=DENSITY * LATENT,
+    )
+    began = (50e-6 / float(exact.front(1.0))) ** 2
+    column = make_column(body, scheme)
+    fill(column, exact.temperature(column.grid.z, began))
+    steps, step = 400, 2.5e-5
+    for n in range(steps):
+        times = [began + (n + at) * step for at, _ in scheme.stages]
+        column.advance(step, tuple(Source(np.full(3, exact.flux(t)), np.ones(3)) for t in times))
+    front = float(exact.front(began + steps * step))
+    assert 0.15 < front / DEPTH < 0.4
+    assert liquid_depth(column) == pytest.approx(front, rel=0.01)
+
+
+def test_neumanns_front_takes_up_just_the_latent_heat() -> None:
+    exact = Stefan(
+        face=2200.0,
+        melting=MELTS,
+        body=1450.0,
+        conductivity=(LIQUID, SOLID),
+        capacity=DENSITY * CAPACITY,
+        latent=DENSITY * LATENT,
+    )
+    t, width = 1e-2, 1e-9
+    s = float(exact.front(t))
+    near = (exact.temperature(s - width, t) - exact.temperature(s - 2 * width, t)) / width
+    far = (exact.temperature(s + 2 * width, t) - exact.temperature(s + width, t)) / width
+    speed = s / (2 * t)
+    assert SOLID * far - LIQUID * near == pytest.approx(DENSITY * LATENT * speed, rel=1e-4)
+    stored = np.linspace(0.0, 2e-2, 400001)
+    rise = np.trapezoid(exact.temperature(stored, t) - 1450.0, stored) * DENSITY * CAPACITY
+    given = 2 * t * exact.flux(t)  # ∫ flux dt, which goes as 1/√t
+    assert rise + DENSITY * LATENT * s == pytest.approx(given, rel=1e-5)
