@@ -191,8 +191,7 @@ def write_page(found: dict[str, Any]) -> str:
         f"**Tracks.** {TICKS} ticks of 125 µs along `diagonal` at 304 mm/s on the built-in process of each alloy, every",
         f"{DARK}th tick dark ({POWERS['graded']:g} W on `graded`, {POWERS['paper']:g} W on `paper`). Sizes are medians over the",
         "ticks with a melt pool, whose edge is the liquidus. Corrections: Newton's, the most in one tick (one to six stages).",
-        f"Runs that ended at the boiling point: {sum(r['boiled'] for r in found['tracks'])}; at 90 W `paper` does on all alloys but "
-        "IN625, where the diagonal turns.",
+        f"Runs that ended at the boiling point: {sum(r['boiled'] for r in found['tracks'])}.",
         "",
         "| alloy | plant | tolerance, K | failed ticks | T_max, K | length, µm | width, µm | depth, µm "
         "| corrections | ms a tick | energy error |",

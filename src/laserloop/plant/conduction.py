@@ -26,6 +26,7 @@ Indices = NDArray[np.uintp]
 CORRECTIONS = 60  # more than this in one stage means that the solution is lost
 POOL = 4  # discarded states whose memory is kept for the next
 KINDS = 16  # of step, whose links are kept
+COLD = 1e-5  # K, least tolerance at which 4e-7 K between polynomial and table cannot be noticed
 WARM = 1e-2  # of the tolerance: heat that makes a node part of what is worked on
 GROWTH = 4  # nodes by which the window grows when heat reaches its edge
 
@@ -92,7 +93,8 @@ class Conduction:
             (*np.ascontiguousarray(pieces.T), table.low, table.per_step)
             for pieces in (table.heat, table.temperature)
         )
-        self._heat_table = (*heat, float(table.watch), table.cold)
+        cold = table.cold if tolerance >= COLD else (np.inf, -np.inf, *table.cold[2:])  # no θ lies there
+        self._heat_table = (*heat, float(table.watch), cold)
         self._pool: list[FloatArray] = []  # memory of states that nobody holds any more
         self._lay(grid)
         self.absorbed = 0.0  # J
