@@ -15,14 +15,15 @@ DOORS: dict[str, set[str]] = {
     "bad_input": set(),
     "bench": {"bad_input", "control", "data", "loop", "native", "paths", "plant", "predict", "process"},
     "cli": {
-        *("bad_input", "bench", "control", "data", "evaluation", "loop", "native", "papers", "paths"),
-        *("plant", "predict", "process", "report", "versions", "viewer"),
+        *("bad_input", "bench", "control", "data", "evaluation", "logs", "loop", "native", "papers"),
+        *("paths", "plant", "predict", "process", "report", "versions", "viewer"),
     },
     "cluster": {"bad_input"},
     "control": {"bad_input", "paths", "plant", "predict", "process"},
     "data": {"bad_input", "cluster", "paths", "plant", "process"},
     "evaluation": {"bad_input", "data", "paths", "plant", "predict", "process", "versions"},
-    "loop": {"bad_input", "control", "native", "paths", "plant", "predict", "process", "versions"},
+    "logs": {"bad_input", "paths", "plant", "process"},
+    "loop": {"bad_input", "control", "logs", "native", "paths", "plant", "predict", "process", "versions"},
     "papers": {
         *("bad_input", "bench", "cluster", "control", "data", "evaluation", "loop", "paths", "plant"),
         *("predict", "process", "report"),

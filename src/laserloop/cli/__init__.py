@@ -25,6 +25,7 @@ from laserloop.cli.demo import demo
 from laserloop.cli.ensemble import ensemble
 from laserloop.cli.evaluate import evaluate
 from laserloop.cli.export import export
+from laserloop.cli.replay import replay
 from laserloop.cli.reproduce import report, reproduce
 from laserloop.cli.simulate import simulate
 from laserloop.cli.train import train
@@ -57,7 +58,10 @@ For example:
 """,
 )
 app.command(bench)
-VERBS = (demo, simulate, control, ensemble, train, evaluate, calibrate, export, reproduce, report, view)
+VERBS = (
+    *(demo, simulate, control, ensemble, train, evaluate, calibrate, replay),
+    *(export, reproduce, report, view),
+)
 for verb in VERBS:
     app.command(verb)
 for timed, name in ((bench_plant, "plant"), (bench_train, "train"), (bench_mpc, "mpc")):
