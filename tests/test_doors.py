@@ -15,13 +15,14 @@ DOORS: dict[str, set[str]] = {
     "bad_input": set(),
     "bench": {"bad_input", "control", "data", "loop", "native", "paths", "plant", "predict", "process"},
     "cli": {
-        *("bad_input", "bench", "control", "data", "evaluation", "logs", "loop", "native", "papers"),
-        *("paths", "plant", "predict", "process", "report", "versions", "viewer"),
+        *("bad_input", "bench", "control", "data", "evaluation", "identify", "logs", "loop", "native"),
+        *("papers", "paths", "plant", "predict", "process", "report", "versions", "viewer"),
     },
     "cluster": {"bad_input"},
     "control": {"bad_input", "paths", "plant", "predict", "process"},
     "data": {"bad_input", "cluster", "paths", "plant", "process"},
     "evaluation": {"bad_input", "data", "paths", "plant", "predict", "process", "versions"},
+    "identify": {"bad_input", "logs", "paths", "plant", "predict", "process"},
     "logs": {"bad_input", "paths", "plant", "process"},
     "loop": {"bad_input", "control", "logs", "native", "paths", "plant", "predict", "process", "versions"},
     "papers": {

@@ -25,6 +25,7 @@ from laserloop.cli.demo import demo
 from laserloop.cli.ensemble import ensemble
 from laserloop.cli.evaluate import evaluate
 from laserloop.cli.export import export
+from laserloop.cli.identify import identify
 from laserloop.cli.replay import replay
 from laserloop.cli.reproduce import report, reproduce
 from laserloop.cli.simulate import simulate
@@ -59,8 +60,8 @@ For example:
 )
 app.command(bench)
 VERBS = (
-    *(demo, simulate, control, ensemble, train, evaluate, calibrate, replay),
-    *(export, reproduce, report, view),
+    *(demo, simulate, control, ensemble, train, evaluate, calibrate),
+    *(identify, replay, export, reproduce, report, view),
 )
 for verb in VERBS:
     app.command(verb)
