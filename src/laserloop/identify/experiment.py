@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from laserloop.bad_input import BadInput
-from laserloop.logs.recording import Recording, check_on_plate
+from laserloop.logs.recording import Recording, check_on_plate, fit_camera
 from laserloop.logs.tally import Tally, count_faults
 from laserloop.paths.path import ScanPath
 from laserloop.plant import Camera, make_plant
@@ -107,6 +107,7 @@ def set_up(recording: Recording, process: Process, ticks: int) -> Experiment:
             tick=path.tick,
             notes=(*path.notes, f"only the first {ticks} of {len(path)} ticks are fitted; see --ticks"),
         )
+    process = fit_camera(process, recording.readings)
     at_speed = replace(process, speed=float(path.lit_speeds.max(initial=0.0)) or process.speed)
     readings, tally = recording.readings, count_faults(recording.readings)
     arrived = readings.arrived / path.tick

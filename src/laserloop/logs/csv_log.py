@@ -9,6 +9,7 @@ A reading: measured_peak_k (own tables: t_measured_k); empty is none, nan a brok
 when it was taken, if the log knows.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ PLACES = ("laser_pos_x_mm", "laser_pos_y_mm", "laser_power_W")
 PEAK, TAKEN = "measured_peak_k", "measured_time_us"
 OWN = ("t_s", "x_mm", "y_mm", "power_w")
 OWN_PEAK = "t_measured_k"
+TRUTHS = ("t_true_k", "t_peak_k")  # of a run without measurements, T_max itself
 
 
 def read_csv_log(file: Path) -> Recording:
@@ -100,15 +102,23 @@ def check_power(table: TextTable, power: FloatArray, column: str) -> None:
 
 
 def _read_own(file: Path) -> Recording:
-    table = read_table(file, must=OWN, may=(OWN_PEAK, "lit"))
+    table = read_table(file, must=OWN, may=(OWN_PEAK, *TRUTHS))
+    peak = next((name for name in (OWN_PEAK, *TRUTHS) if name in table.numbers), OWN_PEAK)
     time = RowTimes(table.where, OWN[0], table.numbers[OWN[0]])
     check_power(table, table.numbers["power_w"], "power_w")
     positions = 1e-3 * np.stack((table.numbers["x_mm"], table.numbers["y_mm"]), axis=1)
-    peaks = table.numbers.get(OWN_PEAK, np.full(len(table), np.nan))
-    came = table.filled.get(OWN_PEAK, np.zeros(len(table), np.bool_))
-    return record_ends(
-        file.name, time.seconds, positions, np.maximum(table.numbers["power_w"], 0.0), peaks, came
-    )
+    peaks = table.numbers.get(peak, np.full(len(table), np.nan))
+    came = table.filled.get(peak, np.zeros(len(table), np.bool_))
+    power = np.maximum(table.numbers["power_w"], 0.0)
+    found = record_ends(file.name, time.seconds, positions, power, peaks, came)
+    return replace(found, notes=tell_truth(file.name, peak))
+
+
+def tell_truth(name: str, column: str) -> tuple[str, ...]:
+    """A sentence if what is read is no measurement."""
+    if column not in TRUTHS:
+        return ()
+    return (f"{name} has no measurements, so the plant's own T_max ({column}) is taken for them",)
 
 
 def record_ends(

@@ -35,6 +35,7 @@ class Readings:
     peak: FloatArray  # (m,), K; NaN if broken
     saturated: NDArray[np.bool_]  # (m,)
     frame: Callable[[int], Frame] | None = None  # reads one picture, if there are pictures
+    pixel: float | None = None  # m, edge of their pixels
 
     def __len__(self) -> int:
         return len(self.arrived)
@@ -109,6 +110,12 @@ def check_on_plate(path: ScanPath, plate: tuple[float, float]) -> None:
         k = int(ends[off])
         where = f"{path.name}, at {1e3 * k * path.tick:g} ms"
         raise off_plate(where, path.positions[k], plate, cure=", or give --centre")
+
+
+def fit_camera(process: Process, readings: Readings) -> Process:
+    """The process with the pixels of the recording's frames, if it has some."""
+    pixel = readings.pixel or process.camera.pixel
+    return replace(process, camera=replace(process.camera, pixel=pixel))
 
 
 @dataclass(slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput, show
-from laserloop.logs.csv_log import record_ends
+from laserloop.logs.csv_log import OWN_PEAK, TRUTHS, record_ends, tell_truth
 from laserloop.logs.recording import MOST_ROWS, Recording, RowTimes
 from laserloop.process import Process
 
@@ -45,15 +46,7 @@ def read_run_json(file: Path) -> Recording:
         if isinstance(inside, Mapping)
         else None
     )
-    return Recording(
-        name=recording.name,
-        times=recording.times,
-        positions=recording.positions,
-        power=recording.power,
-        readings=recording.readings,
-        process=process,
-        notes=notes,
-    )
+    return replace(recording, process=process, notes=notes)
 
 
 def load(file: Path) -> Mapping[str, Any]:
@@ -96,15 +89,11 @@ def _find_readings(
     series: Mapping[str, Any], n: int, file: Path
 ) -> tuple[FloatArray, NDArray[np.bool_], tuple[str, ...]]:
     """Readings, where there are some, and what was assumed; without measurements the plant's own T_max."""
-    notes: tuple[str, ...] = ()
-    name = "t_measured_k"
-    if name not in series:
-        name = next((other for other in ("t_true_k", "t_peak_k") if other in series), name)
-        notes = (f"{file.name} has no measurements, so the plant's own T_max ({name}) is taken for them",)
+    name = next((name for name in (OWN_PEAK, *TRUTHS) if name in series), OWN_PEAK)
     peaks = _take(series, name, file)
     if len(peaks) != n:
         raise BadInput(
             f"{file.name}: {name} must have {n} entries as t_s, but has {len(peaks)}; write it anew"
         )
     came = np.array([value is not None for value in series[name]], dtype=np.bool_)
-    return peaks, came, notes
+    return peaks, came, tell_truth(file.name, name)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller, Status
-from laserloop.logs.recording import Recording, check_on_plate
+from laserloop.logs.recording import Recording, check_on_plate, fit_camera
 from laserloop.logs.tally import CREDIBLE, Tally, count_faults
 from laserloop.loop.case import Hooks, LoopCase, build_controller, choose, prepare
 from laserloop.loop.controllers import WITH_NETWORK
@@ -60,10 +60,10 @@ def replay(case: LoopCase, recording: Recording, hooks: Hooks | None = None) -> 
             f"the controller {ready.case.controller} reads whole pictures, but {recording.name} has peaks "
             "only; choose twin or pi, or give frames"
         )
-    process = ready.case.process
-    if recording.readings.frame is None:
+    process = fit_camera(ready.case.process, recording.readings)
+    if recording.readings.frame is None:  # pictures that are painted have points, not pixels
         process = replace(process, camera=replace(process.camera, pixel=None, exposure=1))
-        ready = replace(ready, case=replace(ready.case, process=process))
+    ready = replace(ready, case=replace(ready.case, process=process))
     controller = build_controller(ready, hooks, None)
     for note in (*ready.notes, *tell_solver(controller)):
         hooks.say(note)
