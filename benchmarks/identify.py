@@ -89,7 +89,8 @@ def fit_one(k: int, out: Path) -> dict[str, Any]:
     case = Draws(process=BELIEVED.change(**CAMERA), spread=()).draw(k)
     case = replace(case, mismatch=tuple(sorted(FACTORS.items())))
     log = out / "logs" / f"run_{k}.json"
-    save(log, dump(record_case(case)))
+    if not log.exists():
+        save(log, dump(record_case(case)))
     began = perf_counter()
     fit = identify(read_log(log), BELIEVED)
     told = fit.to_json()
@@ -134,7 +135,10 @@ def replay_long(out: Path) -> dict[str, Any]:
     case = LoopCase(
         path=str(make_raster(out)), controller="twin", plant="graded", process=process, ticks=None
     )
-    record = record_case(case)["series"]
+    kept = out / "logs" / "raster.json"
+    if not kept.exists():
+        save(kept, dump(record_case(case)))
+    record = json.loads(kept.read_text(encoding="utf-8"))["series"]
     rng = np.random.default_rng(3)
     n = len(record["t_s"])
     seen = [float("nan") if value is None else value for value in record["t_measured_k"]]
@@ -154,6 +158,7 @@ def replay_long(out: Path) -> dict[str, Any]:
             "lost": int(lost[: n - 1].sum()),
             "nan": int((broken & ~lost)[: n - 1].sum()),
             "frozen_s": FROZEN_S,
+            "frozen": int((~lost & ~broken)[first : first + frozen].sum()) - 1,
         },
     }
     for name in ("twin", "pi", "feedforward"):

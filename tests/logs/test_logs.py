@@ -83,6 +83,8 @@ def test_readings_that_repeat_themselves_are_frozen_but_for_the_first() -> None:
     assert tally.frozen == 4
     assert tally.usable.tolist() == [True, True, False, False, False, False, True]
     assert count_faults(readings([1e3, 780, 780, 780, 780, 781])).frozen == 0
+    broken = count_faults(readings([780, 780, float("nan"), 780, 780, 780, 781]))
+    assert (broken.frozen, broken.nan) == (4, 1)
 
 
 def test_a_reading_older_than_one_that_came_before_is_late() -> None:

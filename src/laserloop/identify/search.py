@@ -31,6 +31,7 @@ FARTHEST = 0.4  # of a logarithm in one step
 ENOUGH = 0.05  # standard deviations: a smaller step ends the fit
 OUTLIER = 6.0  # standard deviations
 ROUGH = 10.0  # K, by which the twin may be off
+FAR = 100.0  # K, beyond which one reading is as bad as another
 WARM = 50.0  # K above ambient, from which on a reading is of the heated spot
 
 
@@ -80,10 +81,9 @@ class Search:
         best = (np.inf, 0.0, 1.0)
         trajectories = [table(peaks, scale) for scale in scales]
         for delay in delays:
-            count = do.arrived - delay >= 1.0
             for scale, trajectory in zip(scales, trajectories, strict=True):
-                error = np.abs(do.readings - do.at(trajectory, delay))[count]
-                cost = float(np.median(error)) + 0.1 * float(np.mean(np.minimum(error, 100.0)))
+                error = np.abs(do.readings - do.at(trajectory, delay))  # of all: heat before its light
+                cost = float(np.mean(np.minimum(error, FAR)))  # is the best witness against a long delay
                 best = min(best, (cost, delay, float(scale)))
         self._put("delay", best[1])
         self._put("absorptivity", float(np.log(best[2])))

@@ -54,14 +54,15 @@ def count_faults(readings: Readings) -> Tally:
 
 
 def find_frozen(peak: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """All but the first of at least `REPEATS` equal readings in a row."""
+    """All but the first of at least `REPEATS` equal readings in a row, broken ones between them or not."""
     frozen = np.zeros(len(peak), np.bool_)
-    if not len(peak):
+    whole = np.flatnonzero(np.isfinite(peak))
+    if not len(whole):
         return frozen
-    starts = np.concatenate(([0], np.flatnonzero(peak[1:] != peak[:-1]) + 1, [len(peak)]))
-    for first, end in pairwise(starts):
+    changes = np.flatnonzero(np.diff(peak[whole]) != 0.0) + 1
+    for first, end in pairwise((0, *changes.tolist(), len(whole))):
         if end - first >= REPEATS:
-            frozen[first + 1 : end] = True
+            frozen[whole[first + 1 : end]] = True
     return frozen
 
 
