@@ -8,7 +8,9 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.identify import Fit, FitSettings, identify
+from laserloop.identify.experiment import set_up
 from laserloop.identify.parameters import apply, check_names
+from laserloop.identify.search import Search
 from laserloop.logs import Recording
 from laserloop.logs.csv_log import record_ends
 from laserloop.paths import ScanPath, find_path
@@ -76,6 +78,17 @@ def test_a_gain_is_not_told_from_absorptivity() -> None:
     assert any("absorptivity and gain" in sentence for sentence in both.not_separable)
     alone, wide = (fit.half[fit.names.index("absorptivity")] for fit in (found(), both))
     assert wide > 5 * alone
+
+
+def test_a_long_delay_is_not_believed_where_heat_came_too_early_for_it() -> None:
+    path = find_path("arc:283760718", ticks=120)
+    power = np.full(120, 11.0)
+    hot = roll_out(apply(Process(), {"absorptivity": 0.83, "diffusivity": 1.08}), path, power).peaks
+    late = np.concatenate(([300.0, 300.0], hot[:-2])) + np.random.default_rng(0).normal(0.0, 4.0, 120)
+    log = record_ends("arc", path.times[1:], path.positions[1:], power, late, np.ones(120, np.bool_))
+    search = Search(set_up(log, Process(), 120), FitSettings())
+    search.start()
+    assert search.values[search.names.index("delay")] == 2.0
 
 
 def test_time_stamps_of_the_log_are_the_delay() -> None:

@@ -6,7 +6,8 @@ not in the attributes of the layer, the object or the file has a default or is a
 pixel_um, kelvin_per_count, kelvin_at_zero, hatch_mm.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +33,21 @@ def read_hdf5_log(file: Path) -> Recording:
     except ImportError:
         raise BadInput("HDF5 logs need h5py, which is not installed; pip install 'laserloop[logs]'") from None
     name, _, layer = str(file).partition("#")
+    with reading(name):
+        group = _find_layer(h5py.File(name, "r"), layer, Path(name).name)
+        return Layer(group, f"{Path(name).name}#{group.name.strip('/')}").record()
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """What HDF5 has against a file becomes a sentence."""
     try:
-        store = h5py.File(name, "r")
-    except (OSError, ValueError) as problem:
-        raise BadInput(
-            f"the log {name[-80:]!r} must be readable HDF5, but is not ({str(problem)[:80]})"
-        ) from None
-    group = _find_layer(store, layer, Path(name).name)
-    return Layer(group, f"{Path(name).name}#{group.name.strip('/')}").record()
+        yield
+    except BadInput:
+        raise
+    except Exception as problem:  # a damaged file leads to OSError, KeyError, RuntimeError, UnicodeError …
+        told = " ".join(str(problem).split())[:80]
+        raise BadInput(f"the log {name[-80:]!r} must be readable HDF5, but is not ({told})") from None
 
 
 def _find_layer(store: Any, layer: str, name: str) -> Any:
@@ -153,7 +161,8 @@ class Layer:
 
     def read(self, i: int) -> tuple[Frame, bool]:
         """Frame i, and whether it is saturated."""
-        counts = check_frame(np.asarray(self._frames[i]), f"{self.name}: frame {i}")
+        with reading(self.name):
+            counts = check_frame(np.asarray(self._frames[i]), f"{self.name}: frame {i}")
         return develop_frame(counts, self._centres[i], self._pixel, self._scale, f"{self.name}: frame {i}")
 
     def frame(self, i: int) -> Frame:
