@@ -27,6 +27,7 @@ def make_run(t_max: list[float], predicted: list[float], settled: list[bool]) ->
         power=np.ones(n),
         t_node=np.zeros(n),
         t_peak=np.array(t_max),
+        measured=np.full(len(predicted), np.nan),
         predicted=np.array(predicted),
         statuses=(Status.SOLVED,) * n,
         iterations=np.ones(n, np.intp),

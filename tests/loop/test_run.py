@@ -14,6 +14,7 @@ from laserloop.loop.scores import score
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.preview import Preview
 from laserloop.plant import Camera, Image, Plant, make_plant
+from laserloop.process import CameraSettings
 
 
 class Watcher:
@@ -65,6 +66,15 @@ def test_the_controller_sees_the_surface_before_the_tick_it_decides(plant: Plant
     measured = [image.peak.temperature for image in images[1:] if image is not None]
     assert np.allclose(measured, run.t_max[:-1])
     assert np.allclose(run.predicted, 701.0 + np.arange(15))
+
+
+def test_measured_is_the_reading_that_came_at_the_end_of_a_tick_however_old(
+    plant: Plant, path: ScanPath
+) -> None:
+    run = run_closed_loop(plant, Camera(CameraSettings(delay=2, every=3)), ConstantController(14.0), path)
+    came = np.flatnonzero(np.isfinite(run.measured))
+    assert came.tolist() == [2, 5, 8, 11]  # looked at before ticks 3, 6, 9 and 12
+    assert run.measured[came] == pytest.approx(run.t_node[came - 2])
 
 
 def test_the_preview_knows_the_way_and_the_powers_given(plant: Plant, path: ScanPath) -> None:

@@ -36,6 +36,7 @@ def make(
         power=np.array(power or [14.0] * n),
         t_node=truth - 10.0 * subgrid,
         t_peak=truth + 10.0 * (not subgrid),
+        measured=truth,
         predicted=np.full(n, np.nan) if predicted is None else np.array(predicted),
         statuses=(Status.SOLVED,) * (n - 1) + (Status.BLIND,),
         iterations=np.arange(n),

@@ -91,6 +91,7 @@ def make_record() -> MakeRecord:
             power=14 - 4 * bump + 0.3 * np.cos(2.1 * k),
             t_node=truth - 9.0 * subgrid,
             t_peak=truth + 9.0 * (not subgrid),
+            measured=truth,
             predicted=truth + 3 * np.cos(k) - 30 * bump if predicted else np.full(ticks, np.nan),
             statuses=tuple(statuses.values()),
             iterations=np.full(ticks, 4 if predicted else 0),

@@ -26,6 +26,8 @@ from laserloop.cli.doctor import doctor
 from laserloop.cli.ensemble import ensemble
 from laserloop.cli.evaluate import evaluate
 from laserloop.cli.export import export
+from laserloop.cli.identify import identify
+from laserloop.cli.replay import replay
 from laserloop.cli.reproduce import report, reproduce
 from laserloop.cli.simulate import simulate
 from laserloop.cli.train import train
@@ -59,18 +61,8 @@ For example:
 )
 app.command(bench)
 VERBS = (
-    demo,
-    simulate,
-    control,
-    ensemble,
-    train,
-    evaluate,
-    calibrate,
-    export,
-    reproduce,
-    report,
-    view,
-    doctor,
+    *(demo, simulate, control, ensemble, train, evaluate, calibrate),
+    *(identify, replay, export, reproduce, report, view, doctor),
 )
 for verb in VERBS:
     app.command(verb)

@@ -17,7 +17,7 @@ from laserloop.cli.options import (
     take_number,
     tell_notes,
 )
-from laserloop.cli.output import Json, check_output, publish, writing
+from laserloop.cli.output import Json, Table, check_output, publish, save_table, writing
 
 if TYPE_CHECKING:
     from laserloop.control.margins import Margins
@@ -106,6 +106,7 @@ def control(
         bool, Parameter(help="Also use a model on what it was not made for.", negative="")
     ] = False,
     json_file: Json = None,
+    table: Table = None,
     plot: Annotated[
         Path | None, take_file("Draw prediction, truth, power and window over time; .png, .svg or .pdf.")
     ] = None,
@@ -130,7 +131,7 @@ def control(
     from laserloop.report.run_tables import tabulate_run
 
     check_output("--json", json_file)
-    for option, file in (("--plot", plot), ("--map", map_file)):
+    for option, file in (("--table", table), ("--plot", plot), ("--map", map_file)):
         check_output(option, file)
     way, target, wish = way or PathOptions(), target or ProcessOptions(), wish or LoopOptions()
     process = wish.change(target.find(speed_mm_s=way.speed_mm_s))
@@ -151,6 +152,7 @@ def control(
         force=force,
     )
     record = close_loop(case, scan)
+    save_table(table, record)
     _draw(record, plot, map_file)
     publish(record, json_file, tabulate_run(record))
 

@@ -12,7 +12,7 @@ from laserloop.bad_input import BadInput
 from laserloop.cli.options import take_file
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.table import Table as Shown
 
 STDOUT = Path("-")
 
@@ -23,7 +23,23 @@ Json = Annotated[
 ]
 
 
-def publish(numbers: Mapping[str, Any], json_file: Path | None, table: "Table", *sentences: str) -> None:
+Table = Annotated[
+    Path | None,
+    take_file("Write the run as a table, one row per tick, units in the names; .csv or .parquet."),
+]
+
+
+def save_table(file: Path | None, record: Mapping[str, Any]) -> None:
+    """The table of a run, if one is wanted."""
+    from laserloop.logs.table import render_table
+    from laserloop.report.save import save
+
+    if file is not None:
+        with writing("--table"):
+            save(file, render_table(record, file.suffix))
+
+
+def publish(numbers: Mapping[str, Any], json_file: Path | None, table: "Shown", *sentences: str) -> None:
     """Table and sentences for people, the numbers for machines; on standard output only one of them."""
     from laserloop.report.save import dump, save
     from laserloop.report.terminal import show
@@ -49,6 +65,14 @@ def check_output(option: str, file: Path | None) -> None:
         check_target(file)
     if option == "--plot":
         check_format(file)
+    elif option == "--table":
+        from laserloop.logs.table import check_table
+
+        check_table(file)
+    elif option == "--field":
+        from laserloop.logs.vtk_file import check_field
+
+        check_field(file)
 
 
 @contextmanager

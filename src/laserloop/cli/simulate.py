@@ -14,7 +14,7 @@ from laserloop.cli.options import (
     take_file,
     tell_notes,
 )
-from laserloop.cli.output import Json, check_output, publish, writing
+from laserloop.cli.output import Json, Table, check_output, publish, save_table, writing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,6 +47,11 @@ def simulate(
     plant: PlantName = "graded",
     out: Out = None,
     json_file: Json = None,
+    table: Table = None,
+    field: Annotated[
+        Path | None,
+        take_file("Write the plate's temperatures at the end as VTK, for ParaView; .vtk.", metavar="FILE"),
+    ] = None,
     plot: Plot = None,
 ) -> None:
     """Heat a plate along a path, open loop, and report its peak temperature.
@@ -63,21 +68,30 @@ def simulate(
     from laserloop.report.tables import tabulate_episode
 
     way, laser, target = way or PathOptions(), laser or PowerOptions(), target or ProcessOptions()
-    check_output("--json", json_file)
-    check_output("--plot", plot)
+    for option, file in (("--json", json_file), ("--table", table), ("--field", field), ("--plot", plot)):
+        check_output(option, file)
     process = target.find(speed_mm_s=way.speed_mm_s)
     scan = way.find(path, process)
     power, notes = laser.draw(scan, process)
     tell_notes(notes)
     scan = replace(scan, notes=(*scan.notes, *notes))
-    episode = _run_episode(make_plant(plant, scan, process), scan, power, out)
+    truth = make_plant(plant, scan, process)
+    episode = _run_episode(truth, scan, power, out)
+    record = episode.to_json()
+    save_table(table, record)
+    if field is not None:
+        from laserloop.logs.vtk_file import render_field
+        from laserloop.report.save import save
+
+        with writing("--field"):
+            save(field, render_field(truth))
     if plot is not None:
         from laserloop.report.figures import draw_overview
         from laserloop.report.save import save_figure
 
         with writing("--plot"):
             save_figure(plot, draw_overview(episode, window=process.window))
-    publish(episode.to_json(), json_file, tabulate_episode(episode))
+    publish(record, json_file, tabulate_episode(episode))
 
 
 def _run_episode(

@@ -33,7 +33,7 @@ from laserloop.loop.run import Run, run_closed_loop
 from laserloop.loop.scores import score, series_of
 from laserloop.loop.tuning import tune_for
 from laserloop.paths import ScanPath, find_path, names_file
-from laserloop.plant import Camera, make_plant
+from laserloop.plant import Camera, Plant, make_plant
 from laserloop.plant.mismatch import check_factors, mismatch
 from laserloop.predict.networks import Model, find_model
 from laserloop.predict.trained_for import SPEED_RANGE, Misfit
@@ -183,25 +183,13 @@ def choose(case: LoopCase) -> LoopCase:
 
 def _run(ready: Prepared, hooks: Hooks) -> Run:
     case, path = ready.case, ready.path
-    assert case.controller is not None
     factors = dict(case.mismatch)
     plant = make_plant(
         case.plant, path, mismatch(case.process, factors), absorbed=factors.get("absorptivity", 1.0)
     )
-    fastest = float(path.lit_speeds.max(initial=0.0))
     for note in ready.notes:
         hooks.say(note)
-    controller = make_controller(
-        case.controller,
-        ready.problem,
-        plant=plant,
-        model=ready.model or case.model,
-        gains=_find_gains(ready, hooks),
-        options={"graph": case.graph, "compensate": case.compensate},
-        process=replace(case.process, tick=path.tick, speed=fastest or case.process.speed),
-    )
-    if case.adaptive:
-        controller = adapt(controller, ready.problem)
+    controller = build_controller(ready, hooks, plant)
     told = tell_solver(controller)
     if case.solve_s or case.apply > 1:
         charge = draw_charges(case.solve_s)
@@ -217,6 +205,23 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
     )
     notes = (*run.notes, *ready.notes, *told, *tell_range(plant, run))
     return replace(run, process=replace(case.process, tick=path.tick), notes=notes)
+
+
+def build_controller(ready: Prepared, hooks: Hooks, plant: Plant | None) -> Controller:
+    """The controller of a case; only an oracle needs the plant."""
+    case, path = ready.case, ready.path
+    assert case.controller is not None
+    fastest = float(path.lit_speeds.max(initial=0.0))
+    controller = make_controller(
+        case.controller,
+        ready.problem,
+        plant=plant,
+        model=ready.model or case.model,
+        gains=_find_gains(ready, hooks),
+        options={"graph": case.graph, "compensate": case.compensate},
+        process=replace(case.process, tick=path.tick, speed=fastest or case.process.speed),
+    )
+    return adapt(controller, ready.problem) if case.adaptive else controller
 
 
 def find_scan(case: LoopCase) -> ScanPath:

@@ -41,7 +41,7 @@ def make_controller(
     name: str,
     problem: MpcProblem,
     *,
-    plant: Plant,
+    plant: Plant | None,
     model: Model | str | None = None,
     gains: Gains | None = None,
     options: Mapping[str, Any] | None = None,
@@ -51,7 +51,8 @@ def make_controller(
 
     Those that plan need a `model`: a network or, for sqp, a predictor FILE.py:NAME, built with the `process`
     and planned with over its own horizon. Those that were tuned need their `gains`; the oracle plans on
-    `plant`. `options`: graph (of ipopt), compensate (are late images rolled forward?).
+    `plant`, which nobody else needs. `options`: graph (of ipopt), compensate (are late images rolled
+    forward?).
     """
     if names_own(name):
         return load_controller(name, problem)
@@ -65,8 +66,13 @@ def make_controller(
         solver = make_solver(name, model, problem, **given)
         return MpcController(NetworkPredictor(model), solver, problem, compensate=compensate)
     if name == "twin":
-        return make_twin(problem, process or plant.settings.process)
+        known = process or (None if plant is None else plant.settings.process)
+        if known is None:
+            raise BadInput("the twin needs a process or a plant, but neither was given: give it one")
+        return make_twin(problem, known)
     if name == "oracle":
+        if plant is None:
+            raise BadInput("the oracle plans on the plant, but there is none here: choose another controller")
         predictor = RehearsalPredictor(make_rehearsal(plant), problem.horizon, problem.power[1])
         solver = SqpSolver(problem, max_iterations=MOST_REHEARSALS, agreed=AGREED, halvings=0)
         return MpcController(predictor, solver, problem, resume=True, name=name)

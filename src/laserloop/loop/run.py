@@ -29,6 +29,7 @@ class Tick:
     action: Action
     power: float  # W, what the laser was told
     wall_s: float  # the whole decision, as the machine has to wait for it
+    seen: float  # K, peak of the image that came before the decision; NaN if none did
     surface: Surface  # at the end of the tick
     failure: str = ""  # what the controller raised, if it did
 
@@ -50,6 +51,7 @@ class Run:
     power: FloatArray  # (n,), W
     t_node: FloatArray  # (n,), K, of the hottest node
     t_peak: FloatArray  # (n,), K, between the nodes
+    measured: FloatArray  # (n,), K, peak of the image that came then, however old; NaN where none did
     predicted: FloatArray  # (n,), K, one tick before; NaN where nothing was predicted
     margins: FloatArray | None = None  # (n, 2), K, above and below, where they may change from tick to tick
     statuses: tuple[Status, ...]
@@ -151,7 +153,8 @@ class Turn:
         given = power if self.drift is None else self.drift(k, power)
         surface = self.plant.step(given, self.path.spot(k))
         self.powers.append(power)
-        return Tick(action=action, power=power, wall_s=wall, surface=surface, failure=failure)
+        seen = float("nan") if image is None else image.peak.temperature
+        return Tick(action=action, power=power, wall_s=wall, seen=seen, surface=surface, failure=failure)
 
     def look_ahead(self, k: int) -> Preview:
         """What the controller is told at tick `k`."""
@@ -201,7 +204,7 @@ def bound(power: float, bounds: tuple[float, float]) -> float:
     return min(max(power, bounds[0]), bounds[1]) if np.isfinite(power) else bounds[0]
 
 
-def _read_prediction(action: Action) -> float:
+def read_prediction(action: Action) -> float:
     """What an action says of the end of its tick, K; NaN if nothing."""
     try:
         return float(np.ravel(action.predicted)[0])
@@ -220,7 +223,7 @@ def collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[Ti
     """The record of the ticks that were done."""
     n = len(ticks)
     actions = [tick.action for tick in ticks]
-    predicted = [_read_prediction(action) for action in actions]
+    predicted = [read_prediction(action) for action in actions]
     failures = [
         f"the controller raised at tick {k}: {tick.failure}" for k, tick in enumerate(ticks) if tick.failure
     ]
@@ -237,6 +240,7 @@ def collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[Ti
         power=np.array([tick.power for tick in ticks]),
         t_node=np.array([tick.surface.node.temperature for tick in ticks]),
         t_peak=np.array([tick.surface.peak.temperature for tick in ticks]),
+        measured=np.array([tick.seen for tick in ticks[1:]] + [np.nan] * min(n, 1)),
         predicted=np.array(predicted),
         margins=_list_margins(actions),
         statuses=tuple(a.status if path.lit[k] else Status.DARK for k, a in enumerate(actions)),

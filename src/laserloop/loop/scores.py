@@ -105,6 +105,7 @@ def series_of(run: Run) -> dict[str, Sequence[float | None]]:
         "t_true_k": run.t_max.tolist(),
         "t_node_k": run.t_node.tolist(),
         "t_peak_k": run.t_peak.tolist(),
+        "t_measured_k": [_number(value) for value in run.measured],
         "t_predicted_k": predicted,
         **{name: [_number(value) for value in values] for name, values in margins.items()},
         "solve_ms": (1e3 * run.solve_s).tolist(),

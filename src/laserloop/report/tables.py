@@ -56,6 +56,22 @@ def tabulate_numbers(numbers: Mapping[str, Any]) -> Table:
     return table
 
 
+def tabulate_replay(record: Mapping[str, Any]) -> Table:
+    """What a replay met, and what would have been commanded."""
+    frames, (low, high) = record["frames"], record["power_limits_w"]
+    faults = ", ".join(f"{frames[name]} {name}" for name in frames if name != "readings")
+    facts = {
+        "log": f"{record['log']}, {record['ticks']} ticks",
+        "controller": record["controller"],
+        "readings": f"{frames['readings']}: {faults}",
+        "would command": f"{record['commanded_min_w']:.2f} – {record['commanded_max_w']:.2f} W "
+        f"(limits {low:g} – {high:g} W)",
+        "beyond the limits": f"asked for in {record['asked_outside_limits']} ticks, given in none",
+        "statuses": "; ".join(f"{n} × {status}" for status, n in record["statuses"].items()),
+    }
+    return tabulate_numbers(facts)
+
+
 def _show_range(temperature: Any) -> str:
     return f"{temperature.min():.1f} – {temperature.max():.1f} K"
 

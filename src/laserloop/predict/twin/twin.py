@@ -122,10 +122,10 @@ class TwinPredictor:
         for k in range(past - news, past):
             command = float(preview.powers[k])
             power, self.emitted = self.process.laser.follow(self.emitted, command, preview.tick)
-            self._absorb(power, preview.positions[k : k + 2])
+            self.absorb(power, preview.positions[k : k + 2])
         self._filter.wait(news)
 
-    def _absorb(self, power: float, spot: FloatArray) -> None:
+    def absorb(self, power: float, spot: FloatArray) -> None:
         """One tick at this mean power."""
         watts = power * self.process.beam.absorptivity
         self._now += 1

@@ -1,0 +1,146 @@
+"""Logs as CSV: columns named as in NIST's build data, or as in the tables that laserloop writes.
+
+NIST: build_time_us, cmd_laser_pos_x_mm, cmd_laser_pos_y_mm, cmd_laser_power_W, and the same with real_ for
+what the machine measured of itself, which is taken where it is there (doi 10.18434/mds2-3761). A row's power
+lasts until the next row. Own tables: t_s, x_mm, y_mm, power_w, where a row's power is of the time
+until the row.
+
+A reading: measured_peak_k (own tables: t_measured_k); empty is none, nan a broken one. measured_time_us is
+when it was taken, if the log knows.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.logs.recording import Readings, Recording, RowTimes
+from laserloop.logs.table_file import TextTable, read_header, read_table
+
+FloatArray = NDArray[np.float64]
+
+TIME = "build_time_us"
+PLACES = ("laser_pos_x_mm", "laser_pos_y_mm", "laser_power_W")
+PEAK, TAKEN = "measured_peak_k", "measured_time_us"
+OWN = ("t_s", "x_mm", "y_mm", "power_w")
+OWN_PEAK = "t_measured_k"
+TRUTHS = ("t_true_k", "t_peak_k")  # of a run without measurements, T_max itself
+
+
+def read_csv_log(file: Path) -> Recording:
+    """The recording of a CSV file."""
+    header = read_header(file)
+    if TIME in header:
+        return read_machine_log(file, header)
+    if OWN[0] in header:
+        return _read_own(file)
+    raise BadInput(
+        f"{file.name}, line 1: a log must have the column {TIME} (as NIST's build data) or {OWN[0]} (as "
+        "laserloop's tables), but has neither; name its columns so"
+    )
+
+
+def find_columns(header: list[str], file: Path) -> tuple[str, ...]:
+    """Place and power: as the machine measured them if it did, otherwise as commanded."""
+    chosen = []
+    for name in PLACES:
+        found = [f"{prefix}_{name}" for prefix in ("real", "cmd") if f"{prefix}_{name}" in header]
+        if not found:
+            raise BadInput(
+                f"{file.name}, line 1: a log must have the column cmd_{name} or real_{name}, but has "
+                "neither; add one"
+            )
+        chosen.append(found[0])
+    return tuple(chosen)
+
+
+def read_machine_log(file: Path, header: list[str]) -> Recording:
+    """A log with NIST's names."""
+    columns = find_columns(header, file)
+    table = read_table(file, must=(TIME, *columns), may=(PEAK, TAKEN))
+    time = RowTimes(table.where, TIME, 1e-6 * table.numbers[TIME])
+    peaks = table.numbers.get(PEAK, np.empty(0))
+    came = np.flatnonzero(table.filled[PEAK]) if len(peaks) else np.empty(0, np.intp)
+    taken = (
+        1e-6 * table.numbers[TAKEN][came] - time.start
+        if TAKEN in table.numbers
+        else np.full(len(came), np.nan)
+    )
+    return make_recording(table, time, columns, Readings(
+        arrived=(time.seconds - time.start)[came],
+        taken=taken,
+        peak=peaks[came],
+        saturated=np.zeros(len(came), np.bool_),
+    ))  # fmt: skip
+
+
+def make_recording(
+    table: TextTable, time: RowTimes, columns: tuple[str, ...], readings: Readings
+) -> Recording:
+    """Beam and power of a table in which a row's power lasts until the next."""
+    x, y, power = (table.numbers[name] for name in columns)
+    check_power(table, power, columns[2])
+    return Recording(
+        name=table.file.name,
+        times=time.seconds - time.start,
+        positions=1e-3 * np.stack((x, y), axis=1),
+        power=np.maximum(power[:-1], 0.0),
+        readings=readings,
+    )
+
+
+def check_power(table: TextTable, power: FloatArray, column: str) -> None:
+    """Refuse powers that no laser has; a little below 0 is a sensor's offset."""
+    bad = np.flatnonzero(~((power >= -1.0) & (power <= 1e4)))
+    if len(bad):
+        raise BadInput(
+            f"{table.where(int(bad[0]))}: {column} must lie between 0 and 10000 W, but is "
+            f"{power[bad[0]]:g}; correct it"
+        )
+
+
+def _read_own(file: Path) -> Recording:
+    table = read_table(file, must=OWN, may=(OWN_PEAK, *TRUTHS))
+    peak = next((name for name in (OWN_PEAK, *TRUTHS) if name in table.numbers), OWN_PEAK)
+    time = RowTimes(table.where, OWN[0], table.numbers[OWN[0]])
+    check_power(table, table.numbers["power_w"], "power_w")
+    positions = 1e-3 * np.stack((table.numbers["x_mm"], table.numbers["y_mm"]), axis=1)
+    peaks = table.numbers.get(peak, np.full(len(table), np.nan))
+    came = table.filled.get(peak, np.zeros(len(table), np.bool_))
+    power = np.maximum(table.numbers["power_w"], 0.0)
+    found = record_ends(file.name, time.seconds, positions, power, peaks, came)
+    return replace(found, notes=tell_truth(file.name, peak))
+
+
+def tell_truth(name: str, column: str) -> tuple[str, ...]:
+    """A sentence if what is read is no measurement."""
+    if column not in TRUTHS:
+        return ()
+    return (f"{name} has no measurements, so the plant's own T_max ({column}) is taken for them",)
+
+
+def record_ends(
+    name: str,
+    ends: FloatArray,  # (n,), s
+    positions: FloatArray,  # (n, 2), m
+    power: FloatArray,  # (n,), W, of the time that ends here
+    peaks: FloatArray,  # (n,), K
+    came: NDArray[np.bool_],  # (n,), did a reading come here?
+) -> Recording:
+    """A recording of what laserloop writes: entry k is of the end of tick k; the start is one tick before."""
+    first = ends[0] - (ends[1] - ends[0])
+    start = 2.0 * positions[0] - positions[1]
+    return Recording(
+        name=name,
+        times=np.concatenate(([0.0], ends - first)),
+        positions=np.vstack((start, positions)),
+        power=power,
+        readings=Readings(
+            arrived=(ends - first)[came],
+            taken=np.full(int(came.sum()), np.nan),
+            peak=peaks[came],
+            saturated=np.zeros(int(came.sum()), np.bool_),
+        ),
+    )

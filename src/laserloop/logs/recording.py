@@ -1,0 +1,142 @@
+"""A recording: where the beam was, what power it got, and what a camera said, at the machine's own times."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.paths.path import ScanPath
+from laserloop.paths.plate import first_off_plate, off_plate
+from laserloop.process import Process
+
+FloatArray = NDArray[np.float64]
+
+MOST_ROWS = 2_000_000  # of a log; 20 s of a scanner at 100 kHz
+MOST_TICKS = 400_000  # of a recording at the control period
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """One picture: temperatures (y, x) in K at pixel centres x and y, m."""
+
+    x: FloatArray
+    y: FloatArray
+    temperature: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Readings:
+    """What a camera or a pyrometer said, in the order of arrival."""
+
+    arrived: FloatArray  # (m,), s
+    taken: FloatArray  # (m,), s, end of the exposure; NaN if the log does not say
+    peak: FloatArray  # (m,), K; NaN if broken
+    saturated: NDArray[np.bool_]  # (m,)
+    frame: Callable[[int], Frame] | None = None  # reads one picture, if there are pictures
+    pixel: float | None = None  # m, edge of their pixels
+
+    def __len__(self) -> int:
+        return len(self.arrived)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Recording:
+    """A run of a machine, SI units; its times begin with 0."""
+
+    name: str
+    times: FloatArray  # (n + 1,), s, rising
+    positions: FloatArray  # (n + 1, 2), m, of the beam; the origin is the plate's centre
+    power: FloatArray  # (n,), W, from each time to the next
+    readings: Readings
+    process: Process | None = None  # if the log has it inside
+    notes: tuple[str, ...] = ()  # what was assumed; sentences without their full stop
+
+    @property
+    def duration(self) -> float:
+        """From the first row to the last, s."""
+        return float(self.times[-1])
+
+    def path(self, tick: float) -> ScanPath:
+        """The beam at whole ticks, with the mean power of each; lit where the laser was on for half of it."""
+        ticks = int(np.floor(self.duration / tick + 1e-6))
+        if not 1 <= ticks <= MOST_TICKS:
+            raise BadInput(
+                f"{self.name} must last 1 to {MOST_TICKS} ticks, but is {1e3 * self.duration:g} ms long, "
+                f"which is {ticks} ticks of {1e6 * tick:g} µs; give --tick-us or cut the log"
+            )
+        ends = tick * np.arange(ticks + 1)
+        steps = np.diff(self.times)
+        energy = np.concatenate(([0.0], np.cumsum(self.power * steps)))
+        bright = np.concatenate(([0.0], np.cumsum((self.power > 0.0) * steps)))
+        share = np.diff(np.interp(ends, self.times, bright)) / tick
+        mean = np.diff(np.interp(ends, self.times, energy)) / tick
+        lit = share >= 0.5 - 1e-9
+        return ScanPath(
+            name=self.name,
+            positions=np.stack([np.interp(ends, self.times, line) for line in self.positions.T], axis=1),
+            lit=lit,
+            power=np.where(lit, np.maximum(mean, 0.0), 0.0),
+            tick=tick,
+            notes=self.notes,
+        )
+
+    def moved(self, by: FloatArray) -> "Recording":
+        """The same with all places moved by (x, y), m."""
+        frame = self.readings.frame
+
+        def shifted(i: int) -> Frame:
+            assert frame is not None
+            seen = frame(i)
+            return Frame(seen.x + by[0], seen.y + by[1], seen.temperature)
+
+        readings = replace(self.readings, frame=None if frame is None else shifted)
+        return replace(self, positions=self.positions + by, readings=readings)
+
+    def centred(self) -> "Recording":
+        """The same with the middle of its lit part at the plate's centre."""
+        lit = np.flatnonzero(self.power > 0.0)
+        ends = self.positions[np.union1d(lit, lit + 1)] if len(lit) else self.positions
+        return self.moved(-0.5 * (ends.min(axis=0) + ends.max(axis=0)))
+
+
+def check_on_plate(path: ScanPath, plate: tuple[float, float]) -> None:
+    """Refuse a beam that heats where there is no plate."""
+    lit = np.flatnonzero(path.lit)
+    ends = np.union1d(lit, lit + 1)
+    off = first_off_plate(path.positions[ends], plate)
+    if off is not None:
+        k = int(ends[off])
+        where = f"{path.name}, at {1e3 * k * path.tick:g} ms"
+        raise off_plate(where, path.positions[k], plate, cure=", or give --centre")
+
+
+def fit_camera(process: Process, readings: Readings) -> Process:
+    """The process with the pixels of the recording's frames, if it has some."""
+    pixel = readings.pixel or process.camera.pixel
+    return replace(process, camera=replace(process.camera, pixel=pixel))
+
+
+@dataclass(slots=True, eq=False)
+class RowTimes:
+    """Checks that times rise from row to row, and lets them begin with 0."""
+
+    where: Callable[[int], str]  # names a row
+    column: str
+    seconds: FloatArray
+    start: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        if len(self.seconds) < 2:
+            raise BadInput(
+                f"{self.where(0)}: a log must have at least two rows, but has {len(self.seconds)}; "
+                "record more"
+            )
+        back = np.flatnonzero(np.diff(self.seconds) <= 0.0)
+        if len(back):
+            raise BadInput(
+                f"{self.where(int(back[0]) + 1)}: {self.column} must rise from row to row, but does not; "
+                "sort the rows and remove doubles"
+            )
+        self.start = float(self.seconds[0])

@@ -1,0 +1,221 @@
+"""Replay: a controller is shown a recording, tick by tick, and what it would have commanded is written down.
+
+Its answers are never acted upon: in every tick the powers of the past are those of the recording, which
+heated the plate that was measured.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.control.action import Controller, Status
+from laserloop.logs.recording import Recording, check_on_plate, fit_camera
+from laserloop.logs.tally import CREDIBLE, Tally, count_faults
+from laserloop.loop.case import Hooks, LoopCase, build_controller, choose, prepare
+from laserloop.loop.controllers import WITH_NETWORK
+from laserloop.loop.notes import tell_solver
+from laserloop.loop.run import bound, decide, look_ahead, read_prediction, reset
+from laserloop.loop.scores import spread
+from laserloop.paths import ScanPath
+from laserloop.plant import Hottest, Image, Surface
+from laserloop.plant.camera import develop
+from laserloop.predict.twin.rollout import roll_out
+from laserloop.process import Process
+from laserloop.process.heat_table import tabulate
+
+FloatArray = NDArray[np.float64]
+Show = Callable[[int], Image]  # the picture of a reading
+
+SIDE = 7  # pixels of a picture that is painted around a peak
+SPACING = 0.25  # σ between them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """One tick: what came, and what would have been commanded."""
+
+    power: float  # W, within the laser's limits
+    outside: bool  # was something outside of them asked for?
+    reading: float  # K; NaN if none came
+    predicted: float  # K
+    status: Status
+    wall_s: float
+    failure: str
+
+
+def replay(case: LoopCase, recording: Recording, hooks: Hooks | None = None) -> dict[str, Any]:
+    """The record of a replay: faults of the recording, commands, and how each was reached."""
+    hooks = hooks or Hooks()
+    path = recording.path(case.process.tick)
+    check_on_plate(path, case.process.plate[:2])
+    ready = prepare(replace(case, ticks=len(path)), replace(hooks, path=path))
+    if ready.case.controller in WITH_NETWORK and recording.readings.frame is None:
+        raise BadInput(
+            f"the controller {ready.case.controller} reads whole pictures, but {recording.name} has peaks "
+            "only; choose twin or pi, or give frames"
+        )
+    process = fit_camera(ready.case.process, recording.readings)
+    if recording.readings.frame is None:  # pictures that are painted have points, not pixels
+        process = replace(process, camera=replace(process.camera, pixel=None, exposure=1))
+    ready = replace(ready, case=replace(ready.case, process=process))
+    controller = build_controller(ready, hooks, None)
+    for note in (*ready.notes, *tell_solver(controller)):
+        hooks.say(note)
+    tally = count_faults(recording.readings)
+    shown = show_readings(recording, tally, path, process)
+    answers = list(ask(controller, path, shown, process.laser.power, hooks))
+    notes = (*recording.notes, *ready.notes, *tell_solver(controller))
+    return tell(recording, tally, path, process, choose(case).controller or "", answers, notes)
+
+
+def ask(
+    controller: Controller,
+    path: ScanPath,
+    shown: "Iterator[tuple[Image | None, float]]",
+    bounds: tuple[float, float],
+    hooks: Hooks,
+) -> Iterator[Answer]:
+    """What a controller answers in each tick."""
+    if failure := reset(controller):
+        raise BadInput(f"the controller's reset raised {failure}; correct it")
+    assert path.power is not None
+    given = path.power.tolist()
+    horizon, memory = getattr(controller, "horizon", 1), getattr(controller, "memory", 0)
+    for k, (image, reading) in enumerate(shown):
+        preview = look_ahead(path, k, given, horizon, memory)
+        began = perf_counter()
+        action, failure = decide(controller, image, preview)
+        wall = perf_counter() - began
+        lit = bool(path.lit[k])
+        yield Answer(
+            power=bound(action.power, bounds) if lit else 0.0,
+            outside=lit and not bounds[0] - 1e-6 <= action.power <= bounds[1] + 1e-6,
+            reading=reading,
+            predicted=read_prediction(action),
+            status=action.status if lit else Status.DARK,
+            wall_s=wall,
+            failure=failure,
+        )
+        if hooks.progress is not None:
+            hooks.progress(k + 1, len(path))
+
+
+def show_readings(
+    recording: Recording, tally: Tally, path: ScanPath, process: Process
+) -> Iterator[tuple[Image | None, float]]:
+    """The newest reading that had come before each tick, as a picture; None if there was none since.
+
+    One taken before the last that was shown is not shown. A peak that is frozen says nothing new; a frozen
+    picture is shown, for the controller to find out.
+    """
+    readings, tick = recording.readings, path.tick
+    paint = make_painter(recording, path, process)
+    taken = np.where(
+        np.isfinite(readings.taken), readings.taken, readings.arrived - process.camera.delay * tick
+    )
+    last, due = -np.inf, 0
+    for k in range(len(path)):
+        first, due = due, int(np.searchsorted(readings.arrived, (k + 0.25) * tick, side="right"))
+        new = [
+            i
+            for i in range(first, due)
+            if taken[i] > last and not (readings.frame is None and tally.stale[i])
+        ]
+        if not new:
+            yield None, float("nan")
+            continue
+        i = new[-1]
+        last = float(taken[i])
+        yield paint(i, max(round(last / tick), 0)), float(readings.peak[i])
+
+
+def make_painter(recording: Recording, path: ScanPath, process: Process) -> Callable[[int, int], Image]:
+    """What shows reading i, taken at the end of so many ticks: its frame, or the twin's shape around it."""
+    readings, tick = recording.readings, path.tick
+    if readings.frame is not None:
+        read = readings.frame
+
+        def show(i: int, k: int) -> Image:
+            frame = read(i)
+            return develop(Surface(frame.x, frame.y, frame.temperature, k * tick), smooth=True, subgrid=True)
+
+        return show
+    line = SPACING * process.beam.sigma * (np.arange(SIDE) - SIDE // 2)
+    offsets = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
+    expected = roll_out(process, path, path.power, offsets) if path.power is not None else None
+    table = tabulate(process.material, process.ambient)
+    assert expected is not None
+
+    def paint(i: int, k: int) -> Image:
+        peak, now = float(readings.peak[i]), max(k - 1, 0)
+        x, y = expected.places[now] if k else path.positions[0]
+        fine = CREDIBLE[0] <= peak <= CREDIBLE[1]
+        top = peak if fine else float(expected.peaks[now])
+        u = float(table.theta_of(np.array([max(top, process.ambient)]))[0])
+        picture = table.temperature_of(u * expected.shapes[now].astype(np.float64)).reshape(SIDE, SIDE)
+        if not fine:
+            picture[...] = peak if np.isnan(peak) else picture
+            picture[SIDE // 2, SIDE // 2] = peak
+        hottest = Hottest(peak, float(x), float(y))
+        return Image(
+            time=k * tick,
+            x=x + line,
+            y=y + line,
+            temperature=picture,
+            peak=hottest,
+            smooth=True,
+            subgrid=True,
+        )
+
+    return paint
+
+
+def tell(
+    recording: Recording,
+    tally: Tally,
+    path: ScanPath,
+    process: Process,
+    controller: str,
+    answers: list[Answer],
+    notes: tuple[str, ...],
+) -> dict[str, Any]:
+    """A replay as plain numbers."""
+    commanded = np.array([answer.power for answer in answers])
+    failures = [answer.failure for answer in answers if answer.failure]
+    told = [f"the controller raised {len(failures)} times, first {failures[0]}"] if failures else []
+    assert path.power is not None
+    return {
+        "log": recording.name,
+        "controller": controller,
+        "ticks": len(path),
+        "frames": tally.to_json(),
+        "power_limits_w": list(process.laser.power),
+        "commanded_min_w": float(commanded[path.lit].min()) if path.lit.any() else 0.0,
+        "commanded_max_w": float(commanded[path.lit].max()) if path.lit.any() else 0.0,
+        "asked_outside_limits": sum(answer.outside for answer in answers),
+        "statuses": {str(name): n for name, n in Counter(answer.status for answer in answers).items()},
+        "tick_ms": spread(1e3 * np.array([answer.wall_s for answer in answers])),
+        "process": process.to_json(),
+        "notes": list(dict.fromkeys([*notes, *told])),
+        "series": {
+            "t_s": path.times[1:].tolist(),
+            "x_mm": (1e3 * path.positions[1:, 0]).tolist(),
+            "y_mm": (1e3 * path.positions[1:, 1]).tolist(),
+            "lit": path.lit.tolist(),
+            "power_w": path.power.tolist(),
+            "commanded_w": commanded.tolist(),
+            "t_shown_k": [_number(answer.reading) for answer in answers],
+            "t_predicted_k": [_number(answer.predicted) for answer in answers],
+            "status": [str(answer.status) for answer in answers],
+        },
+    }
+
+
+def _number(value: float) -> float | None:
+    return value if np.isfinite(value) else None

@@ -1,0 +1,64 @@
+"""What the twin says of a whole path under given powers, without any measurement: many ticks at a time."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from laserloop.paths.path import ScanPath
+from laserloop.predict.twin.heat import Gaussians
+from laserloop.predict.twin.peak import climb, guess_peak
+from laserloop.predict.twin.twin import ROUNDS, TwinPredictor, TwinSettings
+from laserloop.process import Process
+
+FloatArray = NDArray[np.float64]
+
+CHUNK = 32  # ticks evaluated at once; sides of the plate are looked for once in so many
+KEPT = 500  # ticks before their heat may merge: cheaper than to judge every pair of neighbours
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rollout:
+    """The peak at the end of each tick, and the heat around it."""
+
+    peaks: FloatArray  # (n,), K
+    places: FloatArray  # (n, 2), m
+    shapes: NDArray[np.float32]  # (n, p): u at some offsets from the peak, as a share of u there
+
+
+def roll_out(
+    process: Process, path: ScanPath, power: ArrayLike, offsets: FloatArray | None = None
+) -> Rollout:
+    """Drive the twin of a process from rest along a path with one power, W, for each tick.
+
+    `offsets` (p, 2), m, from the peak: where the heat around it is looked at; nowhere unless given.
+    """
+    given = np.where(path.lit, np.asarray(power, dtype=np.float64), 0.0)
+    keeps = replace(process, tick=path.tick, camera=replace(process.camera, delay=KEPT, exposure=1))
+    twin = TwinPredictor(keeps, TwinSettings(horizon=1))
+    twin.ends[:] = path.positions[0]
+    around = np.empty((0, 2)) if offsets is None else offsets
+    peaks, places = np.empty(len(path)), np.empty((len(path), 2))
+    shapes = np.ones((len(path), len(around)), np.float32)
+    emitted = 0.0
+    for first in range(0, len(path), CHUNK):
+        ticks = range(first, min(first + CHUNK, len(path)))
+        for k in ticks:
+            mean, emitted = process.laser.follow(emitted, float(given[k]), path.tick)
+            twin.absorb(mean, path.spot(k))
+        moments = twin.memory - len(ticks) + 1 + np.arange(len(ticks))
+        heat = twin.at_moments(twin.ends, moments).driven(twin.watts)
+        now = slice(first, ticks.stop)
+        places[now] = find_peaks(twin, heat, moments)
+        top = heat.at(places[now])
+        peaks[now] = twin.table.temperature_of(top)
+        for p, offset in enumerate(around):
+            share = heat.at(places[now] + offset) / np.maximum(top, 1e-12)
+            shapes[now, p] = share * (1.0 - twin.slender * (1.0 - share))
+    return Rollout(peaks, places, shapes)
+
+
+def find_peaks(twin: TwinPredictor, heat: Gaussians, moments: NDArray[np.intp]) -> FloatArray:
+    """(m, 2): where the peak is at moments of the ticks kept one by one, m."""
+    guess = guess_peak(twin.ends[moments], twin.ends[moments - 1], twin.body.sigma)
+    return climb(heat, guess, twin.body.sigma, ROUNDS)

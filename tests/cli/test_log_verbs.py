@@ -1,0 +1,65 @@
+"""The verbs that take a log, as a user types them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from laserloop.cli import main
+from laserloop.process import read_process
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("log") / "run.json"
+    options = ["--ticks", "60", "--noise-k", "5", "--delay", "2", "--mismatch", "absorptivity=0.83"]
+    assert main(["control", "polyline:7", *options, "--json", str(file)]) == 0
+    return file
+
+
+def test_identify_writes_values_intervals_a_figure_and_a_process_that_reads_back(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, found, plot = (tmp_path / name for name in ("fitted.yaml", "fit.json", "fit.png"))
+    options = ["--fit", "absorptivity,delay", "--process", "paper"]
+    written = ["--out", str(out), "--json", str(found), "--plot", str(plot)]
+    assert main(["identify", str(log), *options, *written]) == 0
+    told = json.loads(found.read_text())
+    for name, true, near in (("absorptivity", 0.83, 0.02), ("delay_ticks", 2.0, 0.25)):
+        assert set(told[name]) == {"value", "low", "high"}
+        assert told[name]["low"] < told[name]["value"] < told[name]["high"]
+        assert told[name]["value"] == pytest.approx(true, abs=near)
+    assert told["residual_rms_k"] < 8.0
+    process = read_process(out)
+    assert process.beam.absorptivity == pytest.approx(told["absorptivity"]["value"])
+    assert process.camera.delay == 2
+    assert plot.stat().st_size > 1000
+    assert "Not told apart" in capsys.readouterr().out
+
+
+def test_replay_says_what_would_have_been_commanded(log: Path, tmp_path: Path) -> None:
+    file = tmp_path / "replay.json"
+    assert main(["replay", str(log), "--controller", "twin", "--json", str(file)]) == 0
+    told = json.loads(file.read_text())
+    assert told["ticks"] == 60
+    assert told["process"]["camera"]["delay_ticks"] == 2  # that inside the log
+    assert len(told["series"]["commanded_w"]) == 60
+    assert set(told["frames"]) == {"readings", "lost", "late", "nan", "saturated", "frozen"}
+
+
+@pytest.mark.parametrize("verb", ["identify", "replay"])
+@pytest.mark.parametrize("name", ["none.csv", "none.json", "none.h5", "none.xyz", "."])
+def test_a_log_that_is_none_is_one_sentence(
+    verb: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([verb, name]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("laserloop: ")
+    assert told.count("\n") == 1
+
+
+def test_what_cannot_be_fitted_is_said_before_the_work(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["identify", str(log), "--fit", "albedo"]) == 2
+    assert "must be some of absorptivity" in capsys.readouterr().err
+    assert main(["identify", str(log), "--plot", "fit.xyz"]) == 2

@@ -1,0 +1,186 @@
+"""Logs of every format lead to one noun, with its faults counted and its mistakes named by line."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from laserloop.bad_input import BadInput
+from laserloop.logs import Readings, count_faults, read_log
+from laserloop.process import Process
+
+NIST = "build_time_us,cmd_laser_pos_x_mm,cmd_laser_pos_y_mm,cmd_laser_power_W"
+
+
+def write(folder: Path, text: str, name: str = "log.csv") -> Path:
+    file = folder / name
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def rows(n: int = 6, step_us: float = 10.0) -> str:
+    return "\n".join(
+        f"{1000 + step_us * i:g},{0.1 * i:g},{-0.05 * i:g},{10 if i < 4 else 0}" for i in range(n)
+    )
+
+
+def readings(
+    peak: list[float], arrived: list[float] | None = None, taken: list[float] | None = None
+) -> Readings:
+    n = len(peak)
+    return Readings(
+        arrived=np.arange(n, dtype=float) if arrived is None else np.array(arrived),
+        taken=np.full(n, np.nan) if taken is None else np.array(taken),
+        peak=np.array(peak),
+        saturated=np.zeros(n, np.bool_),
+    )
+
+
+def test_a_machine_log_is_read_in_si_units_from_its_first_row_on(tmp_path: Path) -> None:
+    recording = read_log(write(tmp_path, f"{NIST}\n{rows()}\n"))
+    assert recording.times == pytest.approx(1e-5 * np.arange(6))
+    assert recording.positions[2] == pytest.approx([2e-4, -1e-4])
+    assert recording.power.tolist() == [10, 10, 10, 10, 0]
+
+
+def test_what_the_machine_measured_of_itself_counts_before_what_it_was_told(tmp_path: Path) -> None:
+    body = "\n".join(f"{line},{i},7" for i, line in enumerate(rows().split("\n")))
+    text = f"{NIST},real_laser_pos_x_mm,real_laser_power_W\n{body}\n"
+    recording = read_log(write(tmp_path, text))
+    assert recording.positions[:, 0] == pytest.approx(1e-3 * np.arange(6))
+    assert recording.positions[3, 1] == pytest.approx(-1.5e-4)
+    assert set(recording.power) == {7.0}
+
+
+def test_ticks_keep_the_energy_and_the_way(tmp_path: Path) -> None:
+    path = read_log(write(tmp_path, f"{NIST}\n{rows(9)}\n")).path(2e-5)
+    assert len(path) == 4
+    assert path.power is not None
+    assert path.power == pytest.approx([10, 10, 0, 0])
+    assert path.lit.tolist() == [True, True, False, False]
+    assert path.positions[3] == pytest.approx([6e-4, -3e-4])
+    half = read_log(write(tmp_path, f"{NIST}\n{rows(9)}\n")).path(8e-5)
+    assert half.power is not None
+    assert half.power == pytest.approx([5.0])
+
+
+def test_an_empty_cell_is_no_reading_and_nan_is_a_broken_one(tmp_path: Path) -> None:
+    cells = ["700.5", "", "nan", "702", "9999", "703"]
+    body = "\n".join(f"{line},{cell}" for line, cell in zip(rows().split("\n"), cells, strict=True))
+    recording = read_log(write(tmp_path, f"{NIST},measured_peak_k\n{body}\n"))
+    assert recording.readings.arrived == pytest.approx([0, 2e-5, 3e-5, 4e-5, 5e-5])
+    tally = count_faults(recording.readings)
+    assert (tally.readings, tally.lost, tally.nan, tally.saturated) == (5, 1, 1, 1)
+    assert tally.usable.tolist() == [True, False, True, False, True]
+
+
+def test_readings_that_repeat_themselves_are_frozen_but_for_the_first() -> None:
+    tally = count_faults(readings([1e3, 780, 780, 780, 780, 780, 781]))
+    assert tally.frozen == 4
+    assert tally.usable.tolist() == [True, True, False, False, False, False, True]
+    assert count_faults(readings([1e3, 780, 780, 780, 780, 781])).frozen == 0
+    broken = count_faults(readings([780, 780, float("nan"), 780, 780, 780, 781]))
+    assert (broken.frozen, broken.nan) == (4, 1)
+
+
+def test_a_reading_older_than_one_that_came_before_is_late() -> None:
+    tally = count_faults(readings([700, 701, 702, 703, 704], taken=[-1, 0, 2, 1, 3]))
+    assert tally.late == 1
+    assert not tally.usable[3]
+    slow = count_faults(
+        readings([700, 701, 702, 703, 704], arrived=[0, 1, 2, 3, 4], taken=[-1, 0, 1, 1.1, -1])
+    )
+    assert slow.late == 1
+
+
+def test_a_run_of_ours_has_its_process_inside(tmp_path: Path) -> None:
+    series = {"t_s": [1e-4, 2e-4, 3e-4], "x_mm": [0.1, 0.2, 0.3], "y_mm": [0, 0, 0], "power_w": [5, 6, 0]}
+    series["t_measured_k"] = [400, None, 500]
+    page = {"process": Process(name="mine").to_json(), "series": series}
+    recording = read_log(write(tmp_path, json.dumps(page), "run.json"))
+    assert recording.process is not None
+    assert recording.process.name == "mine"
+    assert recording.positions[0] == pytest.approx([0, 0], abs=1e-12)
+    assert recording.power.tolist() == [5, 6, 0]
+    assert recording.readings.arrived == pytest.approx([1e-4, 3e-4])
+
+
+def test_a_run_without_measurements_says_what_is_taken_for_them(tmp_path: Path) -> None:
+    page = {"t_s": [1e-4, 2e-4], "x_mm": [0, 1], "y_mm": [0, 0], "power_w": [5, 6], "t_peak_k": [400, 500]}
+    recording = read_log(write(tmp_path, json.dumps(page), "run.json"))
+    assert "t_peak_k" in recording.notes[0]
+    assert recording.readings.peak.tolist() == [400, 500]
+
+
+def test_a_log_is_centred_by_its_lit_part(tmp_path: Path) -> None:
+    body = "\n".join(f"{10 * i},{100 + i},{50},{10 if 0 < i < 3 else 0}" for i in range(6))
+    recording = read_log(write(tmp_path, f"{NIST}\n{body}\n")).centred()
+    assert recording.positions[1:4, 0] == pytest.approx([-1e-3, 0, 1e-3])
+    assert recording.positions[0, 1] == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "is empty"),
+        ("a,b\n1,2\n", "line 1.*build_time_us"),
+        (f"{NIST.replace('cmd_laser_power_W', 'watts')}\n1,2,3,4\n", "line 1.*laser_power_W"),
+        (f"{NIST}\n", "at least two rows"),
+        (f"{NIST}\n1,2,3,4\n2,2,3\n", "line 3.*4 cells"),
+        (f"{NIST}\n1,2,3,4\n2,x,3,4\n", "line 3: cmd_laser_pos_x_mm.*'x'"),
+        (f"{NIST}\n1,2,3,4\n2,nan,3,4\n", "line 3: cmd_laser_pos_x_mm"),
+        (f"{NIST}\n1,2,3,4\n1,2,3,4\n", "line 3: build_time_us must rise"),
+        (f"{NIST}\n1,2,3,4\n2,2,3,-50\n", "line 3: cmd_laser_power_W"),
+        (f"{NIST}\n1,2,3,4\n2,2,3,4\0\n", "line 3.*zero byte"),
+        (f'{NIST}\n1,2,3,4\n2,2,3,"4\n', "line 3.*CSV"),
+        (f"{NIST}\n" + "1" * 200_000, "line 2.*too long"),
+        ("t_s,x_mm,y_mm,power_w\n0,0,0,0\n1,0,zero,1\n", "line 3: y_mm"),
+    ],
+)
+def test_a_table_that_cannot_be_read_says_in_which_line(tmp_path: Path, text: str, complaint: str) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        read_log(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{", "line 1, column 2"),
+        ("[]", "JSON object"),
+        ("[" * 100_000, "must be JSON"),
+        ("{}", "t_s must be a list"),
+        ('{"t_s": [1, 2], "x_mm": [1], "y_mm": [1, 2], "power_w": [1, 2]}', "equally long"),
+        ('{"t_s": [1, "a"], "x_mm": [1, 2], "y_mm": [1, 2], "power_w": [1, 2]}', "t_s must hold numbers"),
+        ('{"t_s": [2, 1], "x_mm": [1, 2], "y_mm": [1, 2], "power_w": [1, 2]}', "entry 1: t_s must rise"),
+        ('{"t_s": [1, 2], "x_mm": [1, null], "y_mm": [1, 2], "power_w": [1, 2]}', "entry 1 of x_mm"),
+        ('{"t_s": [1, 2], "x_mm": [1, 2], "y_mm": [1, 2], "power_w": [1, -2]}', "power_w"),
+    ],
+)
+def test_a_run_that_cannot_be_read_says_why(tmp_path: Path, text: str, complaint: str) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        read_log(write(tmp_path, text, "run.json"))
+
+
+def test_an_unknown_ending_and_a_missing_file_are_sentences(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="must end in"):
+        read_log("log.xyz")
+    for name in ("none.csv", "none.json"):
+        with pytest.raises(BadInput, match="readable"):
+            read_log(tmp_path / name)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    text=st.text(alphabet='0123456789.,-e+nax"\n\r\t #\0é', max_size=200),
+    name=st.sampled_from(["csv", "json"]),
+)
+def test_whatever_is_in_a_file_the_answer_is_a_recording_or_a_sentence(
+    tmp_path: Path, text: str, name: str
+) -> None:
+    for content in (text, f"{NIST},measured_peak_k\n{text}", f"t_s,x_mm,y_mm,power_w,t_measured_k\n{text}"):
+        with suppress(BadInput):
+            read_log(write(tmp_path, content, f"fuzz.{name}"))
