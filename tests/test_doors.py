@@ -16,7 +16,7 @@ DOORS: dict[str, set[str]] = {
     "bench": {"bad_input", "control", "data", "loop", "native", "paths", "plant", "predict", "process"},
     "cli": {
         *("bad_input", "bench", "control", "data", "evaluation", "loop", "native", "papers", "paths"),
-        *("plant", "predict", "process", "report", "versions", "viewer"),
+        *("plan", "plant", "predict", "process", "report", "versions", "viewer"),
     },
     "cluster": {"bad_input"},
     "control": {"bad_input", "paths", "plant", "predict", "process"},
@@ -29,6 +29,7 @@ DOORS: dict[str, set[str]] = {
     },
     "native": {"bad_input", "control", "paths", "plant", "predict", "process"},
     "paths": {"bad_input"},
+    "plan": {"bad_input", "control", "data", "native", "paths", "plant", "predict", "process"},
     "plant": {"bad_input", "paths", "process"},
     "predict": {"bad_input", "data", "paths", "plant", "process"},
     "process": {"bad_input"},

@@ -24,6 +24,7 @@ from laserloop.cli.demo import demo
 from laserloop.cli.ensemble import ensemble
 from laserloop.cli.evaluate import calibrate, evaluate
 from laserloop.cli.export import export
+from laserloop.cli.plan import plan
 from laserloop.cli.reproduce import report, reproduce
 from laserloop.cli.simulate import simulate
 from laserloop.cli.train import train
@@ -56,7 +57,7 @@ For example:
 """,
 )
 app.command(bench)
-VERBS = (demo, simulate, control, ensemble, train, evaluate, calibrate, export, reproduce, report, view)
+VERBS = (demo, plan, simulate, control, ensemble, train, evaluate, calibrate, export, reproduce, report, view)
 for verb in VERBS:
     app.command(verb)
 for timed, name in ((bench_plant, "plant"), (bench_train, "train"), (bench_mpc, "mpc")):
