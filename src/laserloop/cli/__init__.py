@@ -19,11 +19,13 @@ from cyclopts.help import DefaultFormatter, PanelSpec
 
 from laserloop.bad_input import BadInput
 from laserloop.cli.bench import bench_mpc, bench_plant, bench_train
+from laserloop.cli.check import check
 from laserloop.cli.control import control
 from laserloop.cli.demo import demo
 from laserloop.cli.ensemble import ensemble
 from laserloop.cli.evaluate import calibrate, evaluate
 from laserloop.cli.export import export
+from laserloop.cli.init import init
 from laserloop.cli.plan import plan
 from laserloop.cli.reproduce import report, reproduce
 from laserloop.cli.simulate import simulate
@@ -57,7 +59,22 @@ For example:
 """,
 )
 app.command(bench)
-VERBS = (demo, plan, simulate, control, ensemble, train, evaluate, calibrate, export, reproduce, report, view)
+VERBS = (
+    demo,
+    init,
+    check,
+    plan,
+    simulate,
+    control,
+    ensemble,
+    train,
+    evaluate,
+    calibrate,
+    export,
+    reproduce,
+    report,
+    view,
+)
 for verb in VERBS:
     app.command(verb)
 for timed, name in ((bench_plant, "plant"), (bench_train, "train"), (bench_mpc, "mpc")):

@@ -88,21 +88,24 @@ class _Writer:
         for k, (move, order) in enumerate(zip(moves, found, strict=True)):
             own = numbers[head + k * size : head + (k + 1) * size]
             if order is None:
-                self._check(move)
-                parts.append((move.power, move.speed, own))
+                power = self._find_power(move)
+                parts.append((power, move.speed, own))
                 continue
             speed = move.speed if isnan(order.speed) else order.speed
             pieces = self._split(own, move, order.shares)
             parts += [(power, speed, piece) for power, piece in zip(order.powers, pieces, strict=True)]
         return parts
 
-    def _check(self, move: Move) -> None:
-        """Refuse a move that has no power while others get one."""
+    def _find_power(self, move: Move) -> float:
+        """Of a move without an order; one that has no power while others get one is refused."""
+        if isnan(move.power) and len(set(move.points)) == 1:
+            return self._power  # it goes nowhere
         if isnan(move.power):
             raise BadInput(
                 f"{self._file}, line {move.line}: a file that gives no powers must be planned as a whole, "
                 "but this move has none; plan all layers."
             )
+        return move.power
 
     def _split(self, numbers: list[str], move: Move, shares: list[float]) -> list[list[str]]:
         """The numbers of each piece: those of the file, and new ones at the cuts."""

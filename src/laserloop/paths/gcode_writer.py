@@ -51,7 +51,7 @@ class _Writer:
         self._machine = Machine(file, self._laser, printer=dialect.printer)
         self._scale = 1.0 if s_max is None or power_max is None else s_max / power_max  # S per W
         self._digits = 0 if s_max is not None and writes_whole_s(self._joined, file) else DIGITS
-        self._s, self._feed = nan, nan  # what the written file last said; m/s
+        self._s, self._feed = self._laser.s, nan  # what the written file last said; m/s
         self._count = 0
 
     def write(self) -> bytes:
@@ -82,7 +82,8 @@ class _Writer:
         line, light, added = Line(content), self._laser.light, list[str]()
         rests = move.rest > 0
         if light in BY_S:
-            matters = move.lit or (self._laser.is_switched_on and not self._machine.is_rapid and not rests)
+            kept_dark = self._laser.is_switched_on and not self._laser.s > 0  # by S alone
+            matters = move.lit or (kept_dark and (rests or not self._machine.is_rapid))
             if matters and not isnan(self._laser.s) and not _same(self._s, self._laser.s):
                 added = self._say_s(line, self._laser.s, rests=rests)
         elif light is Light.FAN:
@@ -93,8 +94,8 @@ class _Writer:
                 f"{self._file}, line {move.line}: a program that gives no powers must be planned as a whole, "
                 "but this move has none; plan all layers."
             )
-        elif len(self._orders) and self._machine.frame.motion != 0 and not rests and self._s != 0:
-            added = self._say_s(line, 0.0, rests=False)
+        elif len(self._orders) and (rests or self._machine.frame.motion != 0) and self._s > 0:
+            added = self._say_s(line, 0.0, rests=rests)
         if not rests:
             self._say_feed(line, self._machine.feed)
         return [*added, line.content]

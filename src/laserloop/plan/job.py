@@ -14,7 +14,8 @@ from laserloop.paths.scan_file import ScanFile
 from laserloop.plan.plan import LayerPlan, Planner, Progress
 from laserloop.plan.route import Route, lay_route
 from laserloop.plan.settings import PlanSettings
-from laserloop.predict.twin.reach import judge_reach
+from laserloop.plan.speeds import free_speeds
+from laserloop.predict.twin.reach import find_speed, judge_reach
 from laserloop.process import Process
 
 SUMS = ("ticks", "vectors", "commands", "n_over")  # of layers
@@ -109,14 +110,19 @@ def plan_job(job: Job, *, progress: Progress | None = None) -> FilePlan:
     routes = [job.lay(track) for track in tracks]
     speeds = np.concatenate([route.path.lit_speeds for route in routes])
     usual = float(np.median(speeds)) or job.process.speed
+    if job.settings.speeds is not None:
+        usual = float(np.clip(find_speed(job.process, job.process.laser.power[1]), *job.settings.speeds))
     fastest = max(float(speeds.max()), *(job.settings.speeds or ()), usual)
     planner = Planner(job.process, job.settings, fastest=fastest, usual=usual)
     layers = list[LayerPlan]()
     for k, (track, route) in enumerate(zip(tracks, routes, strict=True)):
         if k:
             planner.pause(job.recoating, route.path.positions[0])
-        del track
-        layers.append(planner.plan(route, progress=progress))
+        if job.settings.speeds is None:
+            layers.append(planner.plan(route, progress=progress))
+            continue
+        faster, chosen = free_speeds(track, job.lay, planner, job.settings.speeds, progress)
+        layers.append(planner.plan(job.lay(faster), speeds=chosen, progress=progress))
     reach = judge_reach(job.process, usual)
     notes = [note for route in routes for note in route.path.notes] + ([] if reach is None else [reach])
     return FilePlan(

@@ -23,6 +23,15 @@ def needed_power(process: Process, speed: float) -> float:
     return wanted / (peak.rise * process.beam.absorptivity)
 
 
+def find_speed(process: Process, power: float) -> float:
+    """m/s, at which a power, W, holds the middle of the window on a straight line."""
+    slow, fast = 1e-6, 1e3
+    for _ in range(60):
+        speed = float(np.sqrt(slow * fast))
+        slow, fast = (speed, fast) if needed_power(process, speed) < power else (slow, speed)
+    return slow
+
+
 def judge_reach(process: Process, speed: float) -> str | None:
     """A sentence without its full stop if the laser is too weak or too strong for the window, else None."""
     needed, (low, high) = needed_power(process, speed), process.laser.power
