@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from os import PathLike
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.gcode_block import read_blocks
+from laserloop.paths.gcode_block import parse_lines
 from laserloop.paths.gcode_laser import Laser, find_dialect
 from laserloop.paths.gcode_machine import Machine
 from laserloop.paths.move import Scan
-from laserloop.paths.text_file import decode_text, read_bytes
+from laserloop.paths.text_file import decode_text, read_bytes, split_lines
 from laserloop.paths.track import Track, lay_track
 
 IN_WATTS = re.compile(r"\bS (?:is )?in (?:W|watts?)\b", re.IGNORECASE)
@@ -39,7 +39,8 @@ def scan_gcode(
     text = decode_text(read_bytes(file), file)
     if not text.strip():
         raise BadInput(f"{file}: a G-code file must hold moves, but it is empty; check how it was exported.")
-    dialect = find_dialect(read_blocks(text, file))
+    lines = split_lines(text)
+    dialect = find_dialect(lines, file)
     laser = Laser(dialect.light, s_max=s_max, power_max=power_max)
     machine = Machine(file, laser, printer=dialect.printer)
 
@@ -48,4 +49,4 @@ def scan_gcode(
         if s_max is None and laser.has_power and not IN_WATTS.search(text):
             yield f"{file}: S is taken as W, since nothing says what its range is"
 
-    return Scan(machine.follow(read_blocks(text, file)), tell)
+    return Scan(machine.follow(parse_lines(lines, file)), tell)

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 from math import isfinite, nan
+from os import PathLike
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.gcode_block import Block
+from laserloop.paths.gcode_block import Block, parse_lines
 from laserloop.paths.gcode_codes import DWELL, FAN, FAN_ON, LASER, MODES, MOTIONS, PRINTER
 
 
@@ -28,13 +29,15 @@ class Dialect:
     printer: bool  # Marlin and RepRap: P of a dwell is in ms, and G0 goes at the feed
 
 
-def find_dialect(blocks: Iterable[Block]) -> Dialect:
+def find_dialect(lines: Iterable[str], file: str | PathLike[str]) -> Dialect:
     """Of a whole program: the laser by the first of its ways that occurs, in the order of `Light`."""
     found, printer = {Light.MOTION}, False
-    for block in blocks:
+    letters = set("MSE")  # without which a line says nothing about the laser
+    for block in parse_lines(lines, file, letters):
         printer = printer or not PRINTER.isdisjoint(block.m)
         if not LASER.isdisjoint(block.m):
             found.add(Light.SWITCH)
+            letters.discard("S")
         elif not FAN.isdisjoint(block.m):
             found.add(Light.FAN)
         elif not block.m and all(code in MOTIONS or code in MODES for code in block.g):

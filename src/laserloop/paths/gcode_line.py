@@ -7,6 +7,7 @@ from itertools import pairwise
 from laserloop.paths.gcode_block import COMMENT
 
 WORD = re.compile(r"([A-Za-z])\s*([+-]?(?:\s*[0-9.])+)")
+UNUSUAL = frozenset("(;*")
 CHECKSUM = re.compile(r"\*\s*[0-9]+\s*$")
 
 
@@ -32,6 +33,10 @@ class Line:
         self._mend_checksum()
 
     def _append(self, word: str) -> None:
+        if UNUSUAL.isdisjoint(self.content) and " " in self.content:
+            at = len(self.content.rstrip())
+            self.content = f"{self.content[:at]} {word}{self.content[at:]}"
+            return
         words = list(WORD.finditer(self._code()))
         at = words[-1].end() if words else len(self.content)
         spaced = len(words) < 2 or any(a.end() < b.start() for a, b in pairwise(words))

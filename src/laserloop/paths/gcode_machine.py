@@ -18,6 +18,7 @@ from laserloop.paths.move import Move
 MM, INCH = 1e-3, 25.4e-3  # m
 LEVEL = 1e-9  # m
 NAMED = 8  # words in a note
+PLAIN = frozenset(((), (0,), (10,), (20,), (30,)))  # codes of the lines that most lines are
 NO_AXES = frozenset("ABCTUVW")  # of this machine
 
 
@@ -75,7 +76,8 @@ class Machine:
     def obey(self, block: Block) -> Move | None:
         """Where a block leads, if anywhere."""
         where = f"{self._file}, line {block.line}"
-        foreign = self._note_unknown(block, where)
+        plain = not block.m and block.g in PLAIN and NO_AXES.isdisjoint(block.values)
+        foreign = not plain and self._note_unknown(block, where)
         for code in block.g:
             self._set_mode(code)
         for code in block.m:
@@ -104,6 +106,16 @@ class Machine:
         return self._feed
 
     @property
+    def material(self) -> float:
+        """Where the E axis is."""
+        return self._material
+
+    @property
+    def motion(self) -> int:
+        """The last motion: 0, 10, 20 or 30 for G0 to G3."""
+        return self._motion or 0
+
+    @property
     def is_rapid(self) -> bool:
         """Whether the motion has a speed of its own."""
         return self._motion == 0 and not self._printer
@@ -112,7 +124,7 @@ class Machine:
     def frame(self) -> "Frame":
         """How numbers are meant now."""
         return Frame(
-            motion=self._motion or 0,
+            motion=self.motion,
             unit=self._unit,
             zero=self._zero,
             absolute=self._absolute,

@@ -7,7 +7,7 @@ from math import isnan, nan
 from os import PathLike
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.gcode_block import Block, read_blocks
+from laserloop.paths.gcode_block import Block, parse_lines
 from laserloop.paths.gcode_codes import ARCS, PROGRAM_END
 from laserloop.paths.gcode_laser import Laser, Light, find_dialect
 from laserloop.paths.gcode_line import Line
@@ -45,20 +45,19 @@ class _Writer:
     ) -> None:
         self._file, self._orders = file, orders
         self._text = read_text(file)
-        self._joined = "\n".join(self._text.lines)
-        dialect = find_dialect(read_blocks(self._joined, file))
+        dialect = find_dialect(self._text.lines, file)
         self._laser = Laser(dialect.light, s_max=s_max, power_max=power_max)
         self._machine = Machine(file, self._laser, printer=dialect.printer)
         self._scale = 1.0 if s_max is None or power_max is None else s_max / power_max  # S per W
-        self._digits = 0 if s_max is not None and writes_whole_s(self._joined, file) else DIGITS
+        self._digits = 0 if s_max is not None and writes_whole_s(self._text.lines, file) else DIGITS
         self._s, self._feed = self._laser.s, nan  # what the written file last said; m/s
         self._count = 0
 
     def write(self) -> bytes:
         """The whole file."""
         lines, ends = self._text.lines, self._text.ends
-        for block in read_blocks(self._joined, self._file):
-            before = self._machine.frame.material
+        for block in parse_lines(list(lines), self._file):
+            before = self._machine.material
             move = self._machine.obey(block)
             if self._laser.took_power:
                 self._s = self._laser.s
@@ -94,7 +93,7 @@ class _Writer:
                 f"{self._file}, line {move.line}: a program that gives no powers must be planned as a whole, "
                 "but this move has none; plan all layers."
             )
-        elif len(self._orders) and (rests or self._machine.frame.motion != 0) and self._s > 0:
+        elif len(self._orders) and (rests or self._machine.motion != 0) and self._s > 0:
             added = self._say_s(line, 0.0, rests=rests)
         if not rests:
             self._say_feed(line, self._machine.feed)
@@ -102,8 +101,8 @@ class _Writer:
 
     def _change(self, content: str, block: Block, move: Move, order: Order, material: float) -> list[str]:
         """The lines of a move with an order."""
-        frame, rests = self._machine.frame, move.rest > 0
-        if frame.motion == 0 and not rests:
+        rests = move.rest > 0
+        if self._machine.motion == 0 and not rests:
             raise BadInput(
                 f"{self._file}, line {move.line}: a rapid move cannot have a power, but G0 is lit here by E; "
                 "write G1."
@@ -115,7 +114,7 @@ class _Writer:
         elif rests:
             lines = split_rest(Line(content), order.shares)
         else:
-            where = f"{self._file}, line {move.line}"
+            where, frame = f"{self._file}, line {move.line}", self._machine.frame
             clockwise = frame.motion == 20 if frame.motion in ARCS else None
             lines = split_motion(
                 Line(content), move, order.shares, frame, block.values, (material, clockwise, where)
@@ -152,16 +151,15 @@ class _Writer:
             self._feed = feed
 
 
-def writes_whole_s(text: str, file: str | PathLike[str]) -> bool:
+def writes_whole_s(lines: list[str], file: str | PathLike[str]) -> bool:
     """Whether all S of a program are whole numbers, and there are any."""
-    found = [block.values["S"] for block in read_blocks(text, file) if "S" in block.values]
+    found = [block.values["S"] for block in parse_lines(lines, file, {"S"}) if "S" in block.values]
     return bool(found) and all(value == int(value) for value in found)
 
 
 def find_step(file: str | PathLike[str], s_max: float, power_max: float) -> float:
     """The least change of power, W, that the program's S can tell if it goes on as it did; 0: any."""
-    text = "\n".join(read_text(file).lines)
-    return power_max / s_max if writes_whole_s(text, file) else 0.0
+    return power_max / s_max if writes_whole_s(read_text(file).lines, file) else 0.0
 
 
 def _same(a: float, b: float) -> bool:

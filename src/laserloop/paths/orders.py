@@ -27,19 +27,20 @@ class Orders:
     powers: FloatArray  # (pieces,), W
     speeds: FloatArray  # (m,), m/s
     _places: dict[int, int] = field(init=False, default_factory=dict)
+    _lists: list[list[float]] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self._places.update(zip(self.moves.tolist(), range(len(self.moves)), strict=True))
+        self._lists.extend(a.tolist() for a in (self.first, self.shares, self.powers, self.speeds))
 
     def find(self, move: int) -> Order | None:
         """What is wanted of a move, if anything."""
         place = self._places.get(move)
         if place is None:
             return None
-        low, high = self.first[place], self.first[place + 1]
-        return Order(
-            self.shares[low:high].tolist(), self.powers[low:high].tolist(), float(self.speeds[place])
-        )
+        first, shares, powers, speeds = self._lists
+        own = slice(int(first[place]), int(first[place + 1]))
+        return Order(shares[own], powers[own], speeds[place])
 
     def __len__(self) -> int:
         return len(self.moves)

@@ -1,6 +1,8 @@
 """A scan file: read layer by layer, and written again with other powers and speeds."""
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,8 +53,9 @@ class ScanFile:
         """All layers with lit moves, in the order of the file; the first has the notes."""
         if self._reader is read_csv:
             return [read_csv(self.name)]
-        scan = SCANNERS[self._reader](self.name, **self._scale)
-        first, *others = lay_layers(scan.moves, file=self.name)
+        with _without_collector():
+            scan = SCANNERS[self._reader](self.name, **self._scale)
+            first, *others = lay_layers(scan.moves, file=self.name)
         return [first.add_notes(scan.tell()), *others]
 
     def find_step(self) -> float:
@@ -63,7 +66,8 @@ class ScanFile:
 
     def write(self, orders: Orders) -> bytes:
         """The content of a file with what is ordered and otherwise as this one."""
-        return WRITERS[self._reader](self.name, orders, **self._scale)
+        with _without_collector():
+            return WRITERS[self._reader](self.name, orders, **self._scale)
 
     @property
     def _reader(self) -> Reader:
@@ -76,3 +80,15 @@ class ScanFile:
         if self._reader is not read_gcode or self.s_max is None:
             return {}
         return {"s_max": self.s_max, "power_max": self.power_max}
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Millions of lines make millions of objects, none of them in a cycle: looking for some takes a third."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
