@@ -146,9 +146,9 @@ def test_pmod_is_a_share_of_the_full_power(tmp_path: Path) -> None:
 def test_orders_of_layers_that_take_turns_join_in_the_order_of_the_file() -> None:
     joined = join_orders([order([0, 3], [(0.5, 1), (1, 2)], [(1, 3)]), order([1], [(0.2, 4), (1, 5)])])
     assert joined.moves.tolist() == [0, 1, 3]
-    found = [order for move in (0, 1, 3) if (order := joined.find(move))]
-    assert [order.shares for order in found] == [[0.5, 1.0], [0.2, 1.0], [1.0]]
-    assert [order.powers for order in found] == [[1.0, 2.0], [4.0, 5.0], [3.0]]
+    found = [own for move in (0, 1, 3) if (own := joined.find(move))]
+    assert [own.shares for own in found] == [[0.5, 1.0], [0.2, 1.0], [1.0]]
+    assert [own.powers for own in found] == [[1.0, 2.0], [4.0, 5.0], [3.0]]
     assert joined.find(2) is None
 
 
