@@ -29,7 +29,9 @@ DOORS: dict[str, set[str]] = {
     },
     "native": {"bad_input", "control", "paths", "plant", "predict", "process"},
     "paths": {"bad_input"},
-    "plan": {"bad_input", "control", "data", "native", "paths", "plant", "predict", "process"},
+    "plan": {
+        *("bad_input", "control", "data", "native", "paths", "plant", "predict", "process", "versions"),
+    },
     "plant": {"bad_input", "paths", "process"},
     "predict": {"bad_input", "data", "paths", "plant", "process"},
     "process": {"bad_input"},

@@ -1,5 +1,7 @@
 """Plans of files: what the twin promises, and what the plate then does."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.paths.scan_file import ScanFile
 from laserloop.plan.job import Job, plan_job
+from laserloop.plan.plan import LayerPlan, Planner
 from laserloop.plan.settings import PlanSettings
 from laserloop.plan.verify import score_episodes, simulate_job
 from laserloop.process import Process
@@ -113,6 +116,33 @@ def test_free_speed_saves_time_and_stays_in_the_window(tmp_path: Path) -> None:
     assert speeds.min() < 2.0
     again = write_again(job, tmp_path, planned.write())
     assert again.lay(again.read()[0]).time == pytest.approx(told["time_s"], rel=1e-5)
+
+
+@pytest.mark.parametrize("speeds", [None, (0.2, 0.6)])
+def test_a_job_that_was_stopped_goes_on_with_the_heat_of_the_layers_that_are_done(
+    tmp_path: Path, speeds: tuple[float, float] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = replace(
+        make_job(tmp_path, "a.cli", LAYERS, speeds=speeds), folder=tmp_path / "done", recoating=0.02
+    )
+    whole = plan_job(job)
+    first, second = sorted((tmp_path / "done").iterdir())
+    second.unlink()
+    planned = list[int]()
+    monkeypatch.setattr(Planner, "plan", _count(Planner.plan, planned))
+    again = plan_job(job)
+    assert planned == [1]
+    assert again.write() == whole.write()
+    assert again.tell()["t_min_k"] == whole.tell()["t_min_k"]
+    assert first.exists()
+
+
+def _count(plan: Callable[..., LayerPlan], calls: list[int]) -> Callable[..., LayerPlan]:
+    def counted(*parts: object, **options: object) -> LayerPlan:
+        calls.append(1)
+        return plan(*parts, **options)
+
+    return counted
 
 
 def test_a_layer_that_is_not_there_is_refused(tmp_path: Path) -> None:

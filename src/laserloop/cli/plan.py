@@ -147,6 +147,12 @@ def plan(
     verify: Annotated[
         bool, Parameter(help="Read the written file again and simulate it on the graded plant.", negative="")
     ] = False,
+    keep: Annotated[
+        Path | None,
+        take_file(
+            "Keep each layer that is done in DIR; the same job begun again goes on there.", metavar="DIR"
+        ),
+    ] = None,
     json_file: Json = None,
     plot: Annotated[
         Path | None, take_file("Draw planned and simulated temperature and the power; .png, .svg or .pdf.")
@@ -163,6 +169,8 @@ def plan(
         laserloop plan part.gcode --process ti64 --by vector --out part-planned.gcode
         laserloop plan part.gcode --speed-mm-s 150,600 --out faster.gcode --json faster.json
     """
+    from dataclasses import replace
+
     from laserloop.plan.job import plan_job
     from laserloop.report.plan_tables import tabulate_layers, tabulate_plan
     from laserloop.report.terminal import show
@@ -173,7 +181,7 @@ def plan(
     lie, machine = lie or LayOptions(), machine or CommandOptions()
     process = _change((target or ProcessOptions()).find(), window_k, power_max_w)
     with _quiet(), _find_file(path, lie, process) as file, _progress(path) as progress:
-        job = _make_job(file, lie, machine, process)
+        job = replace(_make_job(file, lie, machine, process), folder=keep)
         planned = plan_job(job, progress=progress)
         record = planned.tell() | {"path": path, "out": str(out)}
         _write(out, planned)

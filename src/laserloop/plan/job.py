@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from laserloop.paths.scan_file import ScanFile
 from laserloop.plan.plan import LayerPlan, Planner, Progress
 from laserloop.plan.route import Route, lay_route
 from laserloop.plan.settings import PlanSettings
-from laserloop.plan.speeds import free_speeds
+from laserloop.plan.shelf import Shelf
+from laserloop.plan.speeds import free_speeds, set_speeds
 from laserloop.predict.twin.reach import find_speed, judge_reach
 from laserloop.process import Process
 
@@ -33,6 +35,16 @@ class Job:
     centre: bool = False
     jump_speed: float = DEFAULT_JUMP_SPEED  # m/s, of dark moves without their own
     recoating: float = 10.0  # s, between two layers
+    folder: Path | None = None  # where layers are kept that are done; None: nowhere
+
+    @property
+    def shelf(self) -> Shelf | None:
+        """The layers of this job that are done."""
+        if self.folder is None:
+            return None
+        names = ("layer", "offset", "centre", "jump_speed", "recoating")
+        more = {name: getattr(self, name) for name in names} | {"s_max": self.file.s_max}
+        return Shelf(self.folder, self.file.name, self.process, self.settings, more)
 
     def read(self) -> list[Track]:
         """The layers that are meant, where they lie on the plate."""
@@ -118,11 +130,7 @@ def plan_job(job: Job, *, progress: Progress | None = None) -> FilePlan:
     for k, (track, route) in enumerate(zip(tracks, routes, strict=True)):
         if k:
             planner.pause(job.recoating, route.path.positions[0])
-        if job.settings.speeds is None:
-            layers.append(planner.plan(route, progress=progress))
-            continue
-        faster, chosen = free_speeds(track, job.lay, planner, job.settings.speeds, progress)
-        layers.append(planner.plan(job.lay(faster), speeds=chosen, progress=progress))
+        layers.append(_plan_layer(job, planner, (k, track, route), progress))
     reach = judge_reach(job.process, usual)
     notes = [note for route in routes for note in route.path.notes] + ([] if reach is None else [reach])
     return FilePlan(
@@ -132,6 +140,26 @@ def plan_job(job: Job, *, progress: Progress | None = None) -> FilePlan:
         time_before=sum(route.time for route in routes),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _plan_layer(
+    job: Job, planner: Planner, layer: tuple[int, Track, Route], progress: Progress | None
+) -> LayerPlan:
+    """One layer: from the shelf if it is there, at its own speeds or at free ones."""
+    k, track, route = layer
+    shelf = job.shelf
+    kept = None if shelf is None else shelf.find(k)
+    if kept is not None:
+        moved = route if np.isnan(kept.speeds).all() else job.lay(set_speeds(track, route, kept.speeds))
+        return planner.replay(moved, kept)
+    if job.settings.speeds is None:
+        planned = planner.plan(route, progress=progress)
+    else:
+        faster, chosen = free_speeds(track, job.lay, planner, job.settings.speeds, progress)
+        planned = planner.plan(job.lay(faster), speeds=chosen, progress=progress)
+    if shelf is not None:
+        shelf.keep(k, planned.kept)
+    return planned
 
 
 def _refine(job: Job) -> PlanSettings:

@@ -12,6 +12,7 @@ from laserloop.plan.commands import Commands, cut, make_orders
 from laserloop.plan.powers import HORIZON, Course, Settler, make_player, plan_ticks
 from laserloop.plan.route import Route
 from laserloop.plan.settings import PlanSettings
+from laserloop.plan.shelf import Kept
 from laserloop.plan.trim import find_gain
 from laserloop.predict.twin.reach import needed_power
 from laserloop.process import Process
@@ -25,10 +26,23 @@ class LayerPlan:
     """What is planned for one layer."""
 
     route: Route
-    commands: Commands
-    powers: FloatArray  # (commands,), W
+    kept: Kept
     orders: Orders
-    course: Course  # tick by tick, as the twin expects it with these commands
+
+    @property
+    def commands(self) -> Commands:
+        """When the power changes."""
+        return self.kept.commands
+
+    @property
+    def powers(self) -> FloatArray:
+        """Of the commands, W."""
+        return self.kept.powers
+
+    @property
+    def course(self) -> Course:
+        """Tick by tick, as the twin expects it with these commands."""
+        return self.kept.course
 
     def series(self) -> dict[str, FloatArray]:
         """Tick by tick, as a figure has it."""
@@ -89,18 +103,27 @@ class Planner:
         self._ahead.restore(state)
         self._ahead.follow(route.path.positions, course.power)
         ordered = np.full(len(route), np.nan) if speeds is None else speeds
-        return LayerPlan(
-            route=route,
-            commands=commands,
-            powers=powers,
-            orders=make_orders(route, commands, powers, ordered),
-            course=course,
-        )
+        return finish(route, Kept(commands, powers, course, ordered))
+
+    def replay(self, route: Route, kept: Kept) -> LayerPlan:
+        """A layer that was planned before; the plate is then as it leaves it."""
+        for player in (self._ahead, self._follower):
+            player.follow(route.path.positions, kept.course.power)
+        return finish(route, kept)
 
     def pause(self, seconds: float, place: FloatArray) -> None:
         """The plate cools while the beam goes dark to a place, m."""
         for player in (self._ahead, self._follower):
             player.pause(seconds, place)
+
+
+def finish(route: Route, kept: Kept) -> LayerPlan:
+    """What is planned for a route, with the orders that it makes."""
+    return LayerPlan(
+        route=route,
+        kept=kept,
+        orders=make_orders(route, kept.commands, kept.powers, kept.speeds),
+    )
 
 
 def _about(what: str, progress: Progress | None) -> Callable[[int, int], None] | None:

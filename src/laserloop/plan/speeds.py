@@ -53,7 +53,8 @@ def free_speeds(
 
 def set_speeds(track: Track, route: Route, speeds: FloatArray) -> Track:
     """The track with the speed of each stretch of its route, m/s."""
-    of_move = dict(zip(route.moves.tolist(), speeds.tolist(), strict=True))
+    known = np.isfinite(speeds)
+    of_move = dict(zip(route.moves[known].tolist(), speeds[known].tolist(), strict=True))
     legs = [
         of_move.get(move, old) for move, old in zip(track.moves.tolist(), track.speeds.tolist(), strict=True)
     ]
