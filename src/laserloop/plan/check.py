@@ -40,12 +40,17 @@ def _judge_reach(process: Process) -> Finding:
     window = f"{process.window[0]:g} – {process.window[1]:g} K"
     text = f"{window} at {1e3 * process.speed:g} mm/s takes {needed:.3g} W of {low:g} – {high:g} W"
     if needed > high:
-        text += f"; slow down to {1e3 * find_speed(process, high):.3g} mm/s or take a lower window"
+        text += f"; slow down to {_show_speed(find_speed(process, high))} or take a lower window"
     elif needed < low:
         text += "; go faster or take a higher window"
     else:
-        text += f"; the laser could hold it up to {1e3 * find_speed(process, high):.3g} mm/s"
+        text += f"; the laser could hold it up to {_show_speed(find_speed(process, high))}"
     return Finding("straight lines", text, low <= needed <= high)
+
+
+def _show_speed(speed: float) -> str:
+    """To three digits, without an exponent."""
+    return f"{float(f'{1e3 * speed:.3g}'):.10g} mm/s"
 
 
 def _judge_tick(process: Process) -> Finding:
