@@ -33,7 +33,7 @@ def init(
     For example:
 
         laserloop init
-        laserloop init --material ti64 --sigma-um 60 --power-w 0,120 --window-k 1200,1240 --out mine.yaml
+        laserloop init --material ti64 --sigma-um 60 --power-w 0,120 --out mine.yaml
     """
     from laserloop.process import read_process, shipped_materials, shipped_processes, write_process
     from laserloop.report.save import save
