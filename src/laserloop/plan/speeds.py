@@ -42,8 +42,7 @@ def free_speeds(
         fine = _judge(lay(set_speeds(track, route, speeds)), planner)
         if k < ROUNDS:
             low, high = np.where(fine, np.maximum(low, speeds), low), np.where(fine, high, speeds)
-            done = fine & (speeds >= fastest)
-            speeds = _round(np.where(done, fastest, np.sqrt(low * high) if k < ROUNDS - 1 else low))
+            speeds = _round(np.sqrt(low * high) if k < ROUNDS - 1 else low)
             continue
         if fine[moving].all() or (speeds[moving & ~fine] <= slowest).all():
             break
