@@ -83,7 +83,7 @@ def measure(job: Job) -> Row:
     with TemporaryDirectory() as folder:
         out = Path(folder) / name
         out.write_bytes(content)
-        verified = score_episodes(simulate_job(job.again(str(out))), job.process.window)
+        verified = score_episodes(simulate_job(planned.job.again(str(out))), job.process.window)
     lines = [text.splitlines() for text in (Path(job.file.name).read_bytes(), content)]
     row = {
         "file": name,

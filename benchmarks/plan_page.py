@@ -87,7 +87,8 @@ def write_speed(rows: list[Row]) -> str:
     told = (
         "\n## Free speed\n\nEach vector at the fastest speed between 100 and 2000 mm/s at which a laser of 20 W holds the "
         "window (`--speed-mm-s 100,2000`), beside the\nspeed of the file. Time includes laser-off moves, which stay as "
-        "they are.\n\n"
+        "they are. A tick counts from the tenth after the laser came on, or from\nas far along the line as ten ticks at the "
+        "file's speed, whichever comes first.\n\n"
     )
     lines = (
         f"{row['file']} | {'free' if row['speeds'] else 'of the file'} | {1e3 * row['time_s']:.1f} ms | "

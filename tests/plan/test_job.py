@@ -145,6 +145,15 @@ def _count(plan: Callable[..., LayerPlan], calls: list[int]) -> Callable[..., La
     return counted
 
 
+def test_a_short_vector_is_not_so_fast_that_it_never_gets_hot(tmp_path: Path) -> None:
+    hatches = "x_mm,y_mm,lit\n" + "".join(f"-0.5,{y},0\n0.5,{y},1\n" for y in (0.0, 0.1, 0.2))
+    planned = plan_job(make_job(tmp_path, "a.csv", hatches, speeds=(0.1, 4.0)))
+    route = planned.layers[0].route
+    assert planned.orders.speeds.max() < 2.0
+    assert route.counted.sum() >= 3
+    assert planned.tell()["t_min_k"] > 772
+
+
 def test_a_layer_that_is_not_there_is_refused(tmp_path: Path) -> None:
     job = make_job(tmp_path, "a.cli", LAYERS)
     with pytest.raises(BadInput, match="the layer must be 1 to 2, but is 3"):

@@ -186,7 +186,7 @@ def plan(
         record = planned.tell() | {"path": path, "out": str(out)}
         _write(out, planned)
         tell_notes(planned.notes)
-        simulated = _simulate(job, out, record, progress) if verify else None
+        simulated = _simulate(planned.job, out, record, progress) if verify else None
     if plot is not None:
         _draw(plot, planned, simulated)
     table = [tabulate_layers(record)] if len(record["layers"]) > 1 and json_file != STDOUT else []

@@ -10,6 +10,7 @@ import numpy as np
 from laserloop.bad_input import BadInput
 from laserloop.paths import Track
 from laserloop.paths.orders import Orders, join_orders
+from laserloop.paths.path import SETTLING_TICKS
 from laserloop.paths.sampling import DEFAULT_JUMP_SPEED
 from laserloop.paths.scan_file import ScanFile
 from laserloop.plan.plan import LayerPlan, Planner, Progress
@@ -35,6 +36,7 @@ class Job:
     centre: bool = False
     jump_speed: float = DEFAULT_JUMP_SPEED  # m/s, of dark moves without their own
     recoating: float = 10.0  # s, between two layers
+    settling: float = np.inf  # m, see `Route`; of free speeds ten ticks at the file's own
     folder: Path | None = None  # where layers are kept that are done; None: nowhere
 
     @property
@@ -63,7 +65,13 @@ class Job:
 
     def lay(self, track: Track) -> Route:
         """A layer at its own speeds."""
-        return lay_route(track, self.process, name=self.file.name, jump_speed=self.jump_speed)
+        return lay_route(
+            track,
+            self.process,
+            name=self.file.name,
+            jump_speed=self.jump_speed,
+            settling=self.settling,
+        )
 
     def again(self, file: str) -> "Job":
         """The same for a file that was written by it."""
@@ -93,7 +101,7 @@ class FilePlan:
         """The account, in numbers."""
         process, settings = self.job.process, self.job.settings
         layers = [layer.tell(process.window) for layer in self.layers]
-        counted = [int(layer.route.path.counted.sum()) for layer in self.layers]
+        counted = [int(layer.route.counted.sum()) for layer in self.layers]
         below = sum(n * told["below_fraction"] for n, told in zip(counted, layers, strict=True))
         time = sum(told["time_s"] for told in layers)
         return {
@@ -123,8 +131,9 @@ def plan_job(job: Job, *, progress: Progress | None = None) -> FilePlan:
     speeds = np.concatenate([route.path.lit_speeds for route in routes])
     usual = float(np.median(speeds)) or job.process.speed
     if job.settings.speeds is not None:
+        job = replace(job, settling=SETTLING_TICKS * job.process.tick * usual)
         usual = float(np.clip(find_speed(job.process, job.process.laser.power[1]), *job.settings.speeds))
-    fastest = max(float(speeds.max()), *(job.settings.speeds or ()), usual)
+    fastest = max(float(speeds.max()), usual, 0.0 if job.settings.speeds is None else job.settings.speeds[1])
     planner = Planner(job.process, job.settings, fastest=fastest, usual=usual)
     layers = list[LayerPlan]()
     for k, (track, route) in enumerate(zip(tracks, routes, strict=True)):

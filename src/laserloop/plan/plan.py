@@ -57,7 +57,7 @@ class LayerPlan:
     def tell(self, window: tuple[float, float]) -> dict[str, Any]:
         """In numbers, over the ticks that count."""
         path = self.route.path
-        T = self.course.temperature[path.counted]
+        T = self.course.temperature[self.route.counted]
         return {
             "ticks": len(path),
             "vectors": len(self.route),

@@ -69,7 +69,7 @@ class Settler:
         self._player, self._process, self._route, self._nominal = player, process, route, nominal
         self._step = step
         path = route.path
-        self._counted = path.counted
+        self._counted = route.counted
         self._power = np.zeros(len(path))  # of the commands so far
         self._covered = np.zeros(len(path))  # share of the lit time of each tick that they have
         self._temperature = np.zeros(len(path))

@@ -24,12 +24,25 @@ class Route:
     ends: FloatArray  # (n,), s
     lengths: FloatArray  # (n,), m; 0: a rest
     time: float  # s, all of it
+    settling: float = np.inf  # m after the laser came on, from where on a tick counts whatever its number
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """The ticks that scores count; a fast beam has gone as far in fewer ticks as a slow one in ten."""
+        path = self.path
+        if np.isinf(self.settling):
+            return path.counted
+        way = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(path.positions, axis=0).T))))[1:]
+        since = way - np.maximum.accumulate(np.where(path.lit, 0.0, way))
+        return path.settled() | (path.lit & (since > self.settling))
 
     def __len__(self) -> int:
         return len(self.moves)
 
 
-def lay_route(track: Track, process: Process, *, name: str, jump_speed: float) -> Route:
+def lay_route(
+    track: Track, process: Process, *, name: str, jump_speed: float, settling: float = np.inf
+) -> Route:
     """A track at its own speeds, and at those of the process where it has none."""
     path = sample_track(
         track, name=name, default_speed=process.speed, jump_speed=jump_speed, tick=process.tick
@@ -48,4 +61,5 @@ def lay_route(track: Track, process: Process, *, name: str, jump_speed: float) -
         ends=timeline.ends[lit[last]],
         lengths=np.add.reduceat(track.lengths[lit], first),
         time=timeline.end,
+        settling=settling,
     )

@@ -63,7 +63,7 @@ def set_speeds(track: Track, route: Route, speeds: FloatArray) -> Track:
 def _judge(route: Route, planner: Planner) -> NDArray[np.bool_]:
     """Whether each stretch keeps near the window's middle, in those of its ticks that count."""
     T, path, window = planner.try_ticks(route).temperature, route.path, planner.process.window
-    off = path.counted & (np.abs(T - 0.5 * sum(window)) > NEAR * (window[1] - window[0]))
+    off = route.counted & (np.abs(T - 0.5 * sum(window)) > NEAR * (window[1] - window[0]))
     total = np.concatenate(([0], np.cumsum(off)))
     first = np.clip((route.starts / path.tick + 0.5).astype(np.intp), 0, len(path))
     last = np.clip((route.ends / path.tick + 0.5).astype(np.intp), first, len(path))

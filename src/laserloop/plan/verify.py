@@ -1,5 +1,6 @@
 """A written file on the plant: what was planned against what happens."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ def simulate_route(route: Route, process: Process, *, progress: Progress | None 
     if path.power is None:
         raise BadInput(f"{path.name} must command powers to be simulated, but does not; plan it first.")
     say = None if progress is None else lambda done, total: progress("simulating", done, total)
-    return simulate(make_plant("graded", path, process), path, path.power, progress=say)
+    episode = simulate(make_plant("graded", path, process), path, path.power, progress=say)
+    return replace(episode, settled=route.counted)
 
 
 def score_episodes(episodes: list[Episode], window: tuple[float, float]) -> dict[str, Any]:
