@@ -65,6 +65,13 @@ def test_more_than_half_a_turn_keeps_its_negative_radius(tmp_path: Path) -> None
     assert "R1" in written[3]
 
 
+def test_half_turns_get_a_centre_since_a_radius_does_not_tell_it(tmp_path: Path) -> None:
+    text = "M3 S14\nG0 X1 Y0\nG3 X0 Y-1 R-1 F600 (long)\n"
+    written = write(tmp_path, "a.nc", text, order([0], [(0.66, 9), (1, 8)])).splitlines()
+    assert "R" not in written[2].replace("(long)", "")
+    assert "I-1 J0" in written[2]
+
+
 def test_relative_steps_add_up_to_the_step(tmp_path: Path) -> None:
     text = "G91\nM3 S14\nG1 X1 Y0.1 F600\nG1 X0.7\n"
     written = write(tmp_path, "a.nc", text, order([0, 1], [(1 / 3, 9), (2 / 3, 8), (1, 7)], [(1, 7)]))

@@ -32,6 +32,13 @@ class Line:
             self._append(f"{letter}{number}")
         self._mend_checksum()
 
+    def remove(self, letter: str) -> None:
+        """Take a word out."""
+        found = self._find(letter)
+        if found is not None:
+            self.content = f"{self.content[: found.start()]}{self.content[found.end() :]}"
+            self._mend_checksum()
+
     def _append(self, word: str) -> None:
         if UNUSUAL.isdisjoint(self.content) and " " in self.content:
             at = len(self.content.rstrip())

@@ -12,6 +12,7 @@ from laserloop.paths.text_file import format_number
 
 LENGTH_DIGITS = 6  # of mm or inches: 1 to 25 nm
 TIME_DIGITS = 6
+UNSURE = 0.25  # of half a turn, so near to which R does not tell the centre well
 
 
 def split_rest(line: Line, shares: list[float]) -> list[Line]:
@@ -42,6 +43,8 @@ def split_motion(
         words["E"] = _feed_words(total, shares, material, absolute=frame.absolute_material)
     if clockwise is not None:
         words |= _bend_words(move, (shares, targets), frame, values, (clockwise, where))
+    if "I" in words:
+        line.remove("R")
     for letter, numbers in words.items():
         line.set(letter, numbers[0])
     lines = [line]
@@ -79,14 +82,15 @@ def _bend_words(
     values: dict[str, float],
     more: tuple[bool, str],
 ) -> dict[str, list[str]]:
-    """R of each arc, or I and J from where it starts."""
+    """R of each arc, or I and J from where it starts; also where R would tell a half turn badly."""
     (clockwise, where), (shares, targets) = more, pieces
     count = len(targets)
     if "R" in values:
         radius = abs(values["R"])
         turns = [_find_length(move, share) / (pi * radius * frame.unit) for share in shares]
-        long = [b - a > 1 for a, b in zip([0.0, *turns], turns, strict=False)]  # more than half a turn
-        return {"R": [format_number(-radius if way else radius, LENGTH_DIGITS) for way in long]}
+        halves = [b - a for a, b in zip([0.0, *turns], turns, strict=False)]  # half turns
+        if all(abs(half - 1) > UNSURE for half in halves):
+            return {"R": [format_number(radius if half < 1 else -radius, LENGTH_DIGITS) for half in halves]}
     ends = (move.points[0], move.points[-1])
     zero = frame.zero if frame.absolute_arcs else ends[0]
     centre = find_arc_centre(ends, values, clockwise=clockwise, unit=frame.unit, zero=zero, where=where)

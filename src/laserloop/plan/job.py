@@ -130,10 +130,11 @@ def plan_job(job: Job, *, progress: Progress | None = None) -> FilePlan:
     routes = [job.lay(track) for track in tracks]
     speeds = np.concatenate([route.path.lit_speeds for route in routes])
     usual = float(np.median(speeds)) or job.process.speed
-    if job.settings.speeds is not None:
+    fastest, limits = max(float(speeds.max()), usual), job.settings.speeds
+    if limits is not None:
         job = replace(job, settling=SETTLING_TICKS * job.process.tick * usual)
-        usual = float(np.clip(find_speed(job.process, job.process.laser.power[1]), *job.settings.speeds))
-    fastest = max(float(speeds.max()), usual, 0.0 if job.settings.speeds is None else job.settings.speeds[1])
+        usual = float(np.clip(find_speed(job.process, job.process.laser.power[1]), *limits))
+        fastest = max(fastest, limits[1])
     planner = Planner(job.process, job.settings, fastest=fastest, usual=usual)
     layers = list[LayerPlan]()
     for k, (track, route) in enumerate(zip(tracks, routes, strict=True)):
