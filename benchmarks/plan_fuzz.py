@@ -6,6 +6,7 @@ Writes docs/results/plan/fuzz.json, from which benchmarks/plan.py --page makes i
 """
 
 import argparse
+import json
 import resource
 import runpy
 import warnings
@@ -30,12 +31,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("formats", nargs="*", help="endings, such as .gcode; all unless given")
     parser.add_argument("--count", type=int, default=100_000, help="of each kind and format")
     parser.add_argument("--results", type=Path, default=ROOT / "docs" / "results")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows = [fuzz(ending, options.count) for ending in WRITTEN["MAKERS"]]
-    save(options.results / "plan" / "fuzz.json", dump({"versions": find_versions(), "rows": rows}))
+    file = options.results / "plan" / "fuzz.json"
+    kept = json.loads(file.read_text(encoding="utf-8"))["rows"] if file.exists() else []
+    found = {row["format"]: row for row in kept}
+    found |= {ending: fuzz(ending, options.count) for ending in options.formats or WRITTEN["MAKERS"]}
+    save(file, dump({"versions": find_versions(), "rows": list(found.values())}))
 
 
 def fuzz(ending: str, count: int) -> dict[str, Any]:

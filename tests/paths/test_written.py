@@ -132,6 +132,12 @@ def test_hatches_are_regrouped_by_power(tmp_path: Path) -> None:
     assert written == f"{head}{commands}$$GEOMETRYEND\n"
 
 
+def test_a_command_without_its_slash_is_split_too(tmp_path: Path) -> None:
+    text = "$$HEADERSTART\n$$UNITS/1\n$$LAYER/0\n$$HATCHES //all\n1,1,0,0,1,0\n"
+    written = write(tmp_path, "a.cli", text, order([0], [(0.5, 9), (1, 8)]))
+    assert written.endswith("$$HATCHES/1,1,0,0,0.5,0\n$$POWER/8\n$$HATCHES/1,1,0.5,0,1,0//all\n")
+
+
 def test_one_power_leaves_a_command_as_it_is(tmp_path: Path) -> None:
     head, hatches = "$$HEADERSTART\n$$UNITS/1\n$$LAYER/0\n", "$$HATCHES/1,2,0,0, 1,0,//x//\n1,1,0,1\n"
     written = write(tmp_path, "a.cli", head + hatches, order([0, 1], [(1, 9)], [(1, 9)]))

@@ -72,7 +72,7 @@ class _Writer:
             return f"{self._say(groups[0][0], groups[0][1], end)}{own}"
         comments = "".join(COMMENT.findall(own))
         trail = TRAIL.search(own)
-        name = own[: own.index("/")]
+        name = f"$${command.name}"
         written = list[str]()
         for power, speed, drawn in groups:
             said = self._say(power, speed, end)
