@@ -12,7 +12,7 @@ from laserloop.bad_input import BadInput
 from laserloop.paths.cli_file import COMMENT, SEPARATOR, Command, Layers, read_commands
 from laserloop.paths.move import Move
 from laserloop.paths.orders import Order, Orders, find_along
-from laserloop.paths.text_file import Text, format_number, read_text
+from laserloop.paths.text_file import Text, format_number, read_text, split_lines
 
 NANOMETRE = 1e-9  # m
 DIGITS = 4  # of W and mm/s
@@ -70,7 +70,8 @@ class _Writer:
         end = self._text.end if starts_line else ""
         if len(groups) == 1 and all(order is None or len(order.shares) == 1 for order in found):
             return f"{self._say(groups[0][0], groups[0][1], end)}{own}"
-        comments = "".join(COMMENT.findall(own))
+        found_comments = [text for line in split_lines(own) for text in COMMENT.findall(line)]
+        comments = self._text.end.join(found_comments)  # one that ends with its line stays the last in it
         trail = TRAIL.search(own)
         name = f"$${command.name}"
         written = list[str]()
