@@ -16,7 +16,7 @@ DOORS: dict[str, set[str]] = {
     "bench": {"bad_input", "control", "data", "loop", "native", "paths", "plant", "predict", "process"},
     "cli": {
         *("bad_input", "bench", "control", "data", "doctor", "evaluation", "identify", "logs", "loop"),
-        *("native", "papers", "paths", "plant", "predict", "process", "report", "versions", "viewer"),
+        *("native", "papers", "paths", "plan", "plant", "predict", "process", "report", "versions", "viewer"),
     },
     "cluster": {"bad_input"},
     "doctor": {"loop", "native", "paths", "plant", "process"},
@@ -32,6 +32,9 @@ DOORS: dict[str, set[str]] = {
     },
     "native": {"bad_input", "control", "paths", "plant", "predict", "process"},
     "paths": {"bad_input"},
+    "plan": {
+        *("bad_input", "control", "data", "native", "paths", "plant", "predict", "process", "versions"),
+    },
     "plant": {"bad_input", "paths", "process"},
     "predict": {"bad_input", "data", "paths", "plant", "process"},
     "process": {"bad_input"},

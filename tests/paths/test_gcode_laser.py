@@ -21,7 +21,7 @@ from laserloop.paths.gcode_laser import Laser, Light, find_dialect
     ],
 )
 def test_laser_words_come_before_material_then_a_fan_then_motion(text: str, light: Light) -> None:
-    assert find_dialect(read_blocks(text, "a")).light is light
+    assert find_dialect(text.split("\n"), "a").light is light
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_laser_words_come_before_material_then_a_fan_then_motion(text: str, ligh
     ],
 )
 def test_words_of_3d_printers_make_the_dialect_theirs(text: str, printer: bool) -> None:
-    assert find_dialect(read_blocks(text, "a")).printer is printer
+    assert find_dialect(text.split("\n"), "a").printer is printer
 
 
 def follow(light: Light, text: str, *, s_max: float | None = None, power_max: float | None = None) -> Laser:

@@ -9,7 +9,7 @@ from laserloop.paths.move import Move
 
 
 def follow_all(text: str) -> tuple[list[Move], list[str]]:
-    dialect = find_dialect(read_blocks(text, "a"))
+    dialect = find_dialect(text.split("\n"), "a")
     machine = Machine("a", Laser(dialect.light), printer=dialect.printer)
     return list(machine.follow(read_blocks(text, "a"))), list(machine.tell())
 

@@ -20,6 +20,7 @@ from cyclopts.help import DefaultFormatter, PanelSpec
 from laserloop.bad_input import BadInput
 from laserloop.cli.bench import bench_mpc, bench_plant, bench_train
 from laserloop.cli.calibrate import calibrate
+from laserloop.cli.check import check
 from laserloop.cli.control import control
 from laserloop.cli.demo import demo
 from laserloop.cli.doctor import doctor
@@ -27,6 +28,8 @@ from laserloop.cli.ensemble import ensemble
 from laserloop.cli.evaluate import evaluate
 from laserloop.cli.export import export
 from laserloop.cli.identify import identify
+from laserloop.cli.init import init
+from laserloop.cli.plan import plan
 from laserloop.cli.replay import replay
 from laserloop.cli.reproduce import report, reproduce
 from laserloop.cli.simulate import simulate
@@ -61,7 +64,7 @@ For example:
 )
 app.command(bench)
 VERBS = (
-    *(demo, simulate, control, ensemble, train, evaluate, calibrate),
+    *(demo, init, check, plan, simulate, control, ensemble, train, evaluate, calibrate),
     *(identify, replay, export, reproduce, report, view, doctor),
 )
 for verb in VERBS:

@@ -39,7 +39,7 @@ RULE, LEVELS = 288, 1024  # sizes of twin_types.h
 QPS = 4  # most in a tick, as in twin_plan.c; two are usual
 SMOOTH = 2.25  # widths of heat over the distance around the peaks, from which on it is a polynomial there
 RATIO = 100  # median time of a decision in NumPy over that in C
-DOORS = ("sizes", "start", "act")
+DOORS = ("sizes", "start", "act", "plan", "follow", "pause", "trust")
 MARGINS, BOUNDS = slice(2, 4), slice(11, 13)  # among the numbers of the C struct `problem`
 TABLE = np.dtype([("first", "f8"), ("per", "f8"), ("value", "f8", LEVELS + 1)])
 PROCESS = np.dtype(
@@ -111,18 +111,8 @@ class TwinController:
     def __init__(self, twin: TwinPredictor, problem: MpcProblem, *, dtype: DTypeLike = np.float32) -> None:
         self.problem = problem
         self.horizon, self.memory = problem.horizon, twin.memory
-        single = find_dtype(dtype) is np.float32
-        sources = list_sources(problem.horizon, single=single)
-        self.library = load_library(sources, UNIT[0], defines=("-DLASERLOOP_ENGINE",))
-        for door in DOORS:
-            getattr(self.library, f"laserloop_{door}").restype = None
+        self.library, laid, wants, self.state = load_twin(twin, problem, dtype)
         self.library.laserloop_act.argtypes = 8 * (ctypes.c_void_p,)
-        sizes = (ctypes.c_size_t * 3)()
-        self.library.laserloop_sizes(sizes)
-        laid, wants = lay_process(twin), lay_problem(problem, 1)
-        if [laid.nbytes, wants.nbytes] != list(sizes)[:2]:
-            raise NoCompiler(f"the library lays its numbers out in {list(sizes)} bytes, not as expected")
-        self.state = aligned(sizes[2])
         self._kept = laid, wants
         n = self.horizon
         self._in = np.zeros(5 + 2 * (n + 1) + n + 3 * self.memory + 2)
@@ -229,6 +219,22 @@ class TwinController:
         else:  # a copy is quicker than an address
             x[:], y[:] = image.x, image.y
         return *self._places, find(image.temperature)
+
+
+def load_twin(
+    twin: TwinPredictor, problem: MpcProblem, dtype: DTypeLike = np.float32
+) -> tuple[ctypes.CDLL, NDArray[np.void], NDArray[np.uint8], NDArray[np.uint8]]:
+    """The library of a horizon; then process, problem and an empty memory as it has them."""
+    sources = list_sources(problem.horizon, single=find_dtype(dtype) is np.float32)
+    library = load_library(sources, UNIT[0], defines=("-DLASERLOOP_ENGINE",))
+    for door in DOORS:
+        getattr(library, f"laserloop_{door}").restype = None
+    sizes = (ctypes.c_size_t * 3)()
+    library.laserloop_sizes(sizes)
+    laid, wants = lay_process(twin), lay_problem(problem, 1)
+    if [laid.nbytes, wants.nbytes] != list(sizes)[:2]:
+        raise NoCompiler(f"the library lays its numbers out in {list(sizes)} bytes, not as expected")
+    return library, laid, wants, aligned(sizes[2])
 
 
 def find(array: FloatArray) -> int:

@@ -12,7 +12,7 @@ from os import PathLike
 from reprlib import repr as short_repr
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.move import Move
+from laserloop.paths.move import Move, Scan
 from laserloop.paths.text_file import decode_text, parse_number, read_bytes, split_lines
 from laserloop.paths.track import Track, lay_track
 
@@ -45,17 +45,22 @@ class Command:
 
 def read_cli(file: str | PathLike[str], *, layer: int | None = None) -> Track:
     """The track of a layer file, with `$$SPEED` (mm/s) and `$$POWER` (W) where it has them."""
+    scan = scan_cli(file)
+    return lay_track(scan.moves, file=file, layer=layer).add_notes(scan.tell())
+
+
+def scan_cli(file: str | PathLike[str]) -> Scan:
+    """All moves of a layer file."""
     content = read_bytes(file)
     if re.search(rb"^\s*\$\$BINARY\b", content[:100_000], re.MULTILINE):
         raise BadInput(
             f"{file}: a layer file must be ASCII, but its header says $$BINARY; export it as ASCII."
         )
-    layers = _Layers(file)
-    commands = _read_commands(decode_text(content, file), file)
-    return lay_track(layers.follow(commands), file=file, layer=layer).add_notes(layers.tell())
+    layers = Layers(file)
+    return Scan(layers.follow(read_commands(decode_text(content, file), file)), layers.tell)
 
 
-def _read_commands(text: str, file: str | PathLike[str]) -> Iterator[Command]:
+def read_commands(text: str, file: str | PathLike[str]) -> Iterator[Command]:
     """Command by command, each complete with what follows it on further lines."""
     command: Command | None = None
     for line, content in enumerate(split_lines(text), start=1):
@@ -82,7 +87,7 @@ def _no_header(where: str, found: str) -> BadInput:
     )
 
 
-class _Layers:
+class Layers:
     """Units, layer, speed and power as the commands so far said."""
 
     def __init__(self, file: str | PathLike[str]) -> None:
@@ -118,6 +123,21 @@ class _Layers:
                     return
                 case name if name not in HARMLESS:
                     self._unknown.setdefault(f"$${name[:20]}", command.line)
+
+    @property
+    def unit(self) -> float | None:
+        """m; None if it was not given yet."""
+        return self._unit
+
+    @property
+    def power(self) -> float:
+        """W; NaN if it was not given yet."""
+        return self._power
+
+    @property
+    def speed(self) -> float:
+        """m/s; NaN if it was not given yet."""
+        return self._speed
 
     def tell(self) -> Iterator[str]:
         """What was passed over; sentences without their full stop."""

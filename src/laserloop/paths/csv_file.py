@@ -26,7 +26,7 @@ def read_csv(file: str | PathLike[str], *, layer: int | None = None) -> Track:
     """
     if layer not in (None, 1):
         raise BadInput(f"{file}: the layer of a CSV file must be 1, but is {layer}; leave it out.")
-    rows = _split_rows(_read_text(file), file)
+    rows = split_rows(_read_text(file), file)
     columns = _check_header(rows, file)
     lines, points = list[int](), list[tuple[float, float]]()
     legs: dict[str, list[float]] = {name: [] for name in OF_LEGS if name in columns}
@@ -67,6 +67,7 @@ def _cut_dark_ends(
         speeds=speeds_mm_s[legs_kept] / 1e3,
         powers=powers[legs_kept],
         rests=np.zeros(len(ends) - 1),
+        moves=ends[1:],
     )
 
 
@@ -82,10 +83,10 @@ def _read_text(file: str | PathLike[str]) -> str:
         ) from None
 
 
-def _split_rows(text: str, file: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
+def split_rows(text: str, file: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
     """Line numbers and cells; one line at a time, so that an open quote cannot swallow the lines after it."""
     for line, content in enumerate(split_lines(text), start=1):
-        if not content.strip() or content.lstrip().startswith("#"):
+        if not is_row(content):
             continue
         try:
             yield (
@@ -97,6 +98,11 @@ def _split_rows(text: str, file: str | PathLike[str]) -> Iterator[tuple[int, lis
                 f"{file}, line {line}: a row must be comma-separated values, but reading it failed with "
                 f"'{problem}'; check its quotes."
             ) from None
+
+
+def is_row(line: str) -> bool:
+    """Whether a line holds values."""
+    return bool(line.strip()) and not line.lstrip().startswith("#")
 
 
 def _check_header(rows: Iterator[tuple[int, list[str]]], file: str | PathLike[str]) -> list[str]:

@@ -2,7 +2,8 @@
 
 from laserloop.bad_input import BadInput
 from laserloop.paths.arc import count_chords, find_centre, is_arc, trace_arc
-from laserloop.paths.track import MAX_WAYPOINTS
+
+MAX_CHORDS = 1_000_000
 
 
 def follow_arc(
@@ -15,6 +16,20 @@ def follow_arc(
     where: str,
 ) -> list[complex]:
     """From one end to the other, m; `unit` in m, `zero` is where I and J count from."""
+    centre = find_arc_centre(ends, values, clockwise=clockwise, unit=unit, zero=zero, where=where)
+    return trace_arc(*ends, centre, clockwise=clockwise)
+
+
+def find_arc_centre(
+    ends: tuple[complex, complex],
+    values: dict[str, float],
+    *,
+    clockwise: bool,
+    unit: float,
+    zero: complex,
+    where: str,
+) -> complex:
+    """The centre of an arc as `follow_arc` takes it, m."""
     start, end = ends
     if values.get("P", 1.0) != 1:
         raise BadInput(f"{where}: an arc must have one turn, but P is {values['P']:g}; write each turn.")
@@ -37,8 +52,8 @@ def follow_arc(
             f"{where}: start and end of an arc must be equally far from its centre, but are "
             f"{1e3 * abs(start - centre):g} and {1e3 * abs(end - centre):g} mm from it; correct I and J."
         )
-    if count_chords(start, end, centre, clockwise=clockwise) > MAX_WAYPOINTS:
+    if count_chords(start, end, centre, clockwise=clockwise) > MAX_CHORDS:
         raise BadInput(
             f"{where}: an arc must fit on a plate, but its radius is {abs(start - centre):g} m; check units."
         )
-    return trace_arc(start, end, centre, clockwise=clockwise)
+    return centre

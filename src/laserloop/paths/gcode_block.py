@@ -1,10 +1,10 @@
 """A block of G-code: the words of one line."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from reprlib import repr as short_repr
+from typing import NamedTuple
 
 from laserloop.bad_input import BadInput
 from laserloop.paths.gcode_codes import FAN, LASER, PROGRAM_END
@@ -17,11 +17,12 @@ WORDS = re.compile(rf"(?:[A-Z]{NUMBER})*")
 EXPONENT = re.compile(r"[0-9.]E[+-][0-9]")
 CHECKSUM = re.compile(r"\*[0-9]+$")
 FREE_TEXT = re.compile(r"(?:N[0-9]+)?(?:(M)([0-9]{1,4})|(G)(2[89]))(?![0-9])")  # may go on with text or flags
+CODES = ("G", "M")
+HIGHEST_CODE = 1e4  # of G and M
 FARTHEST = 1e9  # of any unit; no machine has such numbers
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """What one line orders."""
 
     line: int
@@ -32,38 +33,50 @@ class Block:
 
 def read_blocks(text: str, file: str | PathLike[str]) -> Iterator[Block]:
     """Block by block up to the program's end; comments and lines with % or $ are passed over."""
-    for line, content in enumerate(split_lines(text), start=1):
+    return parse_lines(split_lines(text), file)
+
+
+def parse_lines(
+    lines: Iterable[str], file: str | PathLike[str], letters: set[str] | None = None
+) -> Iterator[Block]:
+    """The blocks of some lines. With `letters`, which may change on the way, only of lines that have one."""
+    for line, content in enumerate(lines, start=1):
         code = COMMENT.sub("", content) if "(" in content or ";" in content else content
         code = code.strip().upper()
-        if not code or code[0] in "%$":
+        if not code or code[0] in "%$" or (letters is not None and letters.isdisjoint(code)):
             continue
-        block = _parse_block(code, line, f"{file}, line {line}")
+        block = _parse_block(code, line, file)
         yield block
-        if not PROGRAM_END.isdisjoint(block.m):
+        if block.m and not PROGRAM_END.isdisjoint(block.m):
             return
 
 
-def _parse_block(code: str, line: int, where: str) -> Block:
-    codes: dict[str, list[int]] = {"G": [], "M": []}
+def _parse_block(code: str, line: int, file: str | PathLike[str]) -> Block:
+    g, m = list[int](), list[int]()
     values: dict[str, float] = {}
-    for letter, number in _split_words(code, where):
+    for letter, number in _split_words(code, line, file):
         value = float(number)
-        if not abs(value) < (FARTHEST if letter not in codes else 1e4):
-            raise BadInput(
-                f"{where}: no machine takes {letter}{short_repr(number)[1:-1]}; correct the number."
-            )
-        if letter in codes:
-            codes[letter].append(round(10 * value))
+        if letter in CODES:
+            if not abs(value) < HIGHEST_CODE:
+                raise _too_large(letter, number, f"{file}, line {line}")
+            (g if letter == "G" else m).append(round(10 * value))
         elif letter in values:
             raise BadInput(
-                f"{where}: a word may come once in a line, but {letter} comes twice; split the line."
+                f"{file}, line {line}: a word may come once in a line, but {letter} comes twice; split the "
+                "line."
             )
+        elif not abs(value) < FARTHEST:
+            raise _too_large(letter, number, f"{file}, line {line}")
         elif letter not in "NO":
             values[letter] = value
-    return Block(line, tuple(codes["G"]), tuple(codes["M"]), values)
+    return Block(line, tuple(g), tuple(m), values)
 
 
-def _split_words(code: str, where: str) -> list[tuple[str, str]]:
+def _too_large(letter: str, number: str, where: str) -> BadInput:
+    return BadInput(f"{where}: no machine takes {letter}{short_repr(number)[1:-1]}; correct the number.")
+
+
+def _split_words(code: str, line: int, file: str | PathLike[str]) -> list[tuple[str, str]]:
     """Letters with their numbers; of a line that goes on with text only its command."""
     packed = "".join(code.split())
     if packed[0] == "/" or "*" in packed:
@@ -74,6 +87,7 @@ def _split_words(code: str, where: str) -> list[tuple[str, str]]:
     text = FREE_TEXT.match(packed)
     if text is not None and (text[3] or 10 * int(text[2]) not in LASER | FAN | PROGRAM_END):
         return [(text[1] or text[3], text[2] or text[4])]
+    where = f"{file}, line {line}"
     if "(" in code:
         raise BadInput(f"{where}: a comment must be closed, but ( is not; add ) in the same line.")
     if exponent:

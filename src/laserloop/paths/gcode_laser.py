@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 from math import isfinite, nan
+from os import PathLike
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.gcode_block import Block
+from laserloop.paths.gcode_block import Block, parse_lines
 from laserloop.paths.gcode_codes import DWELL, FAN, FAN_ON, LASER, MODES, MOTIONS, PRINTER
 
 
@@ -28,13 +29,15 @@ class Dialect:
     printer: bool  # Marlin and RepRap: P of a dwell is in ms, and G0 goes at the feed
 
 
-def find_dialect(blocks: Iterable[Block]) -> Dialect:
+def find_dialect(lines: Iterable[str], file: str | PathLike[str]) -> Dialect:
     """Of a whole program: the laser by the first of its ways that occurs, in the order of `Light`."""
     found, printer = {Light.MOTION}, False
-    for block in blocks:
+    letters = set("MSE")  # without which a line says nothing about the laser
+    for block in parse_lines(lines, file, letters):
         printer = printer or not PRINTER.isdisjoint(block.m)
         if not LASER.isdisjoint(block.m):
             found.add(Light.SWITCH)
+            letters.discard("S")
         elif not FAN.isdisjoint(block.m):
             found.add(Light.FAN)
         elif not block.m and all(code in MOTIONS or code in MODES for code in block.g):
@@ -58,39 +61,55 @@ class Laser:
                 f"the range of S must be two positive numbers, but S at {s_max} is to be {power_max} W; give "
                 "both s_max and power_max."
             )
-        self._light = light
+        self.light = light
+        self.took_power = False  # was S in the last block?
         self._on = light is Light.POWER
         self._dynamic = False  # M4: off at rest
         self._s = 0.0 if light is Light.POWER else nan  # M3 without any S is on, with a power not known
         self._s_max, self._power_max = s_max, power_max
+        self.has_power = False  # did S say with which power so far?
 
     def obey(self, block: Block) -> None:
         """Takes M3, M4, M5, M106, M107 and S out of a block; S of a dwell is its time."""
+        self.took_power = False
         for code in block.m:
             if code in LASER:
                 self._on, self._dynamic = code != 50, code == 40
-            elif code in FAN and self._light is Light.FAN:
+            elif code in FAN and self.light is Light.FAN:
                 self._on = code == FAN_ON
                 self._s = block.values.get("S", self._s_max or nan)  # without S it is on to the full
+                self.took_power = True
         if "S" in block.values and DWELL not in block.g and all(code in LASER for code in block.m):
             self._s = block.values["S"]
+            self.took_power = True
+
+    @property
+    def s(self) -> float:
+        """The last S; NaN if there was none."""
+        return self._s
+
+    @property
+    def is_switched_on(self) -> bool:
+        """Whether nothing but S keeps it dark."""
+        return self._on
 
     def is_lit(self, motion: int, advance: float) -> bool:
         """Whether it is on during a motion that feeds so much material."""
-        if self._light is Light.MATERIAL:
+        if self.light is Light.MATERIAL:
             return advance > 0
         if motion == 0:
             return False
-        return self._light is Light.MOTION or self._is_on()
+        return self.light is Light.MOTION or self._is_on()
 
     def is_lit_at_rest(self) -> bool:
         """Whether it is on during a dwell."""
-        return self._light not in (Light.MATERIAL, Light.MOTION) and self._is_on() and not self._dynamic
+        return self.light not in (Light.MATERIAL, Light.MOTION) and self._is_on() and not self._dynamic
 
     def find_power(self, where: str) -> float:
         """What S commands, W; NaN if the program does not say."""
-        if self._light in (Light.MATERIAL, Light.MOTION):
+        if self.light in (Light.MATERIAL, Light.MOTION):
             return nan
+        self.has_power = self.has_power or isfinite(self._s)
         if self._s_max is None or self._power_max is None:
             return self._s
         if self._s > self._s_max:

@@ -6,6 +6,7 @@ Of a block first the modes act, then feed and laser, then dwell or motion, as on
 from collections.abc import Iterable, Iterator
 from math import nan
 from os import PathLike
+from typing import NamedTuple
 
 from laserloop.bad_input import BadInput
 from laserloop.paths import gcode_codes as codes
@@ -17,7 +18,20 @@ from laserloop.paths.move import Move
 MM, INCH = 1e-3, 25.4e-3  # m
 LEVEL = 1e-9  # m
 NAMED = 8  # words in a note
+PLAIN = frozenset(((), (0,), (10,), (20,), (30,)))  # codes of the lines that most lines are
 NO_AXES = frozenset("ABCTUVW")  # of this machine
+
+
+class Frame(NamedTuple):
+    """How a line's numbers are meant, after it."""
+
+    motion: int  # 0, 10, 20 or 30
+    unit: float  # m
+    zero: complex  # m, of the program's coordinates, on the plate
+    absolute: bool
+    absolute_arcs: bool
+    absolute_material: bool
+    material: float  # where the E axis is
 
 
 class Machine:
@@ -39,7 +53,7 @@ class Machine:
     def follow(self, blocks: Iterable[Block]) -> Iterator[Move]:
         """Obeys block by block."""
         for block in blocks:
-            move = self._obey(block, f"{self._file}, line {block.line}")
+            move = self.obey(block)
             if move is not None:
                 yield move
 
@@ -59,8 +73,11 @@ class Machine:
             unit = "milliseconds, as in Marlin" if self._printer else "seconds, as in LinuxCNC and GRBL"
             yield f"{self._file}, line {self._rested}: P of G4 is read as {unit}"
 
-    def _obey(self, block: Block, where: str) -> Move | None:
-        foreign = self._note_unknown(block, where)
+    def obey(self, block: Block) -> Move | None:
+        """Where a block leads, if anywhere."""
+        where = f"{self._file}, line {block.line}"
+        plain = not block.m and block.g in PLAIN and NO_AXES.isdisjoint(block.values)
+        foreign = not plain and self._note_unknown(block, where)
         for code in block.g:
             self._set_mode(code)
         for code in block.m:
@@ -82,6 +99,39 @@ class Machine:
         elif not foreign and not block.values.keys().isdisjoint("XYZIJRE"):
             return self._move(block, where)
         return None
+
+    @property
+    def feed(self) -> float:
+        """m/s; NaN if there was none."""
+        return self._feed
+
+    @property
+    def material(self) -> float:
+        """Where the E axis is."""
+        return self._material
+
+    @property
+    def motion(self) -> int:
+        """The last motion: 0, 10, 20 or 30 for G0 to G3."""
+        return self._motion or 0
+
+    @property
+    def is_rapid(self) -> bool:
+        """Whether the motion has a speed of its own."""
+        return self._motion == 0 and not self._printer
+
+    @property
+    def frame(self) -> "Frame":
+        """How numbers are meant now."""
+        return Frame(
+            motion=self.motion,
+            unit=self._unit,
+            zero=self._zero,
+            absolute=self._absolute,
+            absolute_arcs=self._absolute_arcs,
+            absolute_material=self._absolute_material,
+            material=self._material,
+        )
 
     def _note_unknown(self, block: Block, where: str) -> bool:
         """Whether the block's numbers belong to a command that is not known here, or to a fan."""

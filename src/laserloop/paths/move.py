@@ -1,6 +1,6 @@
-"""A move: one thing that the beam does as a path file tells it, lit or dark."""
+"""Moves: what the beam does as a path file tells it, one thing after another, lit or dark."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
 
@@ -16,3 +16,11 @@ class Move:
     speed: float = nan  # m/s; NaN where the file gives none
     power: float = nan  # W; NaN where the file gives none
     rest: float = 0.0  # s, at the last point
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """All moves of a file in its order, and what there is to say once they have been gone through."""
+
+    moves: Iterable[Move]
+    tell: Callable[[], Iterable[str]] = tuple  # sentences without their full stop

@@ -36,10 +36,10 @@ def sample_track(
     for given in (default_speed, speed):
         if given is not None:
             hop_length(given, tick)
-    speeds, notes = _choose_speeds(
+    speeds, notes = choose_speeds(
         track, name, speed=speed, default_speed=default_speed, jump_speed=jump_speed
     )
-    timeline = _Timeline(track, speeds)
+    timeline = Timeline(track, speeds)
     ticks = _count_ticks(timeline.end, tick, name, ticks)
     t = tick * np.arange(ticks + 1, dtype=np.float64)
     lit_time = np.diff(timeline.integrate(track.lit, t))
@@ -63,7 +63,7 @@ def sample_track(
     return ScanPath(name=name, positions=positions, lit=lit, power=power, tick=tick, notes=notes)
 
 
-class _Timeline:
+class Timeline:
     """When the beam is where: each leg of a track, then its rest."""
 
     def __init__(self, track: Track, speeds: FloatArray) -> None:
@@ -73,6 +73,7 @@ class _Timeline:
             times = np.concatenate([[0.0], np.cumsum(self._steps)])
             self._passed = np.append(True, np.diff(times) > 0)
         self.end = float(times[-1])
+        self.starts, self.ends = times[:-1:2], times[2::2]  # (legs,), s, each with its rest
         self._times = times[self._passed]
 
     def follow(self, points: FloatArray, t: FloatArray) -> FloatArray:
@@ -107,7 +108,7 @@ def _average(
     return np.where(lit, np.clip(mean, powers.min(), powers.max()), 0.0)
 
 
-def _choose_speeds(
+def choose_speeds(
     track: Track, name: str, *, speed: float | None, default_speed: float, jump_speed: float
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """A speed for every leg, and what was assumed."""

@@ -11,9 +11,11 @@ from os import PathLike
 from reprlib import repr as short_repr
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.move import Move
+from laserloop.paths.move import Move, Scan
 from laserloop.paths.text_file import decode_text, parse_number, read_bytes, split_lines
 from laserloop.paths.track import Track, lay_track
+
+Row = tuple[int, list[str]]  # line and cells
 
 COLUMNS = ("Mode", "X", "Y", "Z", "Power", "Param")
 UNITS = {"": 1.0, "m": 1.0, "mm": 1e-3}  # m
@@ -22,29 +24,44 @@ HEADER_LINES = 3  # adamantine writes two lines before the columns' names
 
 def read_segments(file: str | PathLike[str], *, layer: int | None = None) -> Track:
     """The track of a segment table, at its own speeds and powers."""
+    scan = scan_segments(file)
+    return lay_track(scan.moves, file=file, layer=layer).add_notes(scan.tell())
+
+
+def scan_segments(file: str | PathLike[str], *, power_max: float | None = None) -> Scan:
+    """All moves of a segment table; Pmod is a share of `power_max`, W, if that is given."""
     text = decode_text(read_bytes(file), file)
-    rows = (
-        (line, content.split())
-        for line, content in enumerate(split_lines(text), start=1)
-        if content.strip() and not content.lstrip().startswith("#")
-    )
-    unit, in_watts = _read_header(rows, file)
-    track = lay_track(_follow(rows, file, unit, in_watts=in_watts), file=file, layer=layer)
-    if in_watts:
-        return track
-    return track.add_notes(
-        [f"{file}: Pmod is a share of a power that the file does not give, so it has no powers"]
-    )
+    rows = split_rows(text)
+    table = Segments(file, rows, power_max=power_max)
+    return Scan(filter(None, map(table.obey, rows)), table.tell)
 
 
-def _follow(
-    rows: Iterator[tuple[int, list[str]]], file: str | PathLike[str], unit: float, *, in_watts: bool
-) -> Iterator[Move]:
-    place: complex | None = None
-    for line, cells in rows:
-        where = f"{file}, line {line}"
+def split_rows(text: str) -> Iterator[Row]:
+    """Line numbers and cells; blank lines and comments are passed over."""
+    for line, content in enumerate(split_lines(text), start=1):
+        if content.strip() and not content.lstrip().startswith("#"):
+            yield line, content.split()
+
+
+class Segments:
+    """Where a table's rows have led so far."""
+
+    def __init__(
+        self, file: str | PathLike[str], rows: Iterator[Row], *, power_max: float | None = None
+    ) -> None:
+        """Passes over the header."""
+        self._file = file
+        self.unit, in_watts = _read_header(rows, file)  # m
+        self.scale = 1.0 if in_watts else power_max  # W per number in the column; None: not known
+        self._in_watts = in_watts
+        self._place: complex | None = None
+
+    def obey(self, row: Row) -> Move | None:
+        """The move of a row, if it is one."""
+        line, cells = row
+        where = f"{self._file}, line {line}"
         mode, x, y, z, power, parameter = _parse_row(cells, where)
-        target = complex(x, y) * unit
+        target, place = complex(x, y) * self.unit, self._place
         if mode == 0 and place is None:
             raise BadInput(
                 f"{where}: the first row must be a spot, Mode 1, which says where the beam starts, but is a "
@@ -53,20 +70,31 @@ def _follow(
         rest = parameter if mode == 1 else 0.0
         start = target if mode == 1 or place is None else place
         lit = power > 0 and (start != target or rest > 0)
-        if lit or place != target or rest > 0:
-            yield Move(
-                line=line,
-                points=[start, target],
-                lit=lit,
-                level=z * unit,
-                speed=parameter if mode == 0 else nan,
-                power=power if in_watts else nan,
-                rest=rest,
+        self._place = target
+        if not (lit or place != target or rest > 0):
+            return None
+        return Move(
+            line=line,
+            points=[start, target],
+            lit=lit,
+            level=z * self.unit,
+            speed=parameter if mode == 0 else nan,
+            power=nan if self.scale is None else power * self.scale,
+            rest=rest,
+        )
+
+    def tell(self) -> tuple[str, ...]:
+        """What was assumed; a sentence without its full stop, or none."""
+        if self._in_watts:
+            return ()
+        if self.scale is None:
+            return (
+                f"{self._file}: Pmod is a share of a power that the file does not give, so it has no powers",
             )
-        place = target
+        return (f"{self._file}: Pmod is taken as a share of the laser's full power, {self.scale:g} W",)
 
 
-def _read_header(rows: Iterator[tuple[int, list[str]]], file: str | PathLike[str]) -> tuple[float, bool]:
+def _read_header(rows: Iterator[Row], file: str | PathLike[str]) -> tuple[float, bool]:
     """Passes over the header; the unit of length that it names, m, and whether powers are in W."""
     found = "empty"
     for _, (line, cells) in zip(range(HEADER_LINES), rows, strict=False):

@@ -1,5 +1,7 @@
 """Path files as text: read within limits, and numbers that say where they are none."""
 
+import re
+from dataclasses import dataclass
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -7,7 +9,8 @@ from reprlib import repr as short_repr
 
 from laserloop.bad_input import BadInput
 
-MAX_BYTES = 16_000_000  # some 600 000 lines of G-code; a layer on a 15 × 10 mm plate has thousands
+END = re.compile("(\r\n|\r|\n)")
+MAX_BYTES = 64_000_000  # some two million lines of G-code; a layer on a 15 × 10 mm plate has thousands
 
 
 def read_bytes(file: str | PathLike[str]) -> bytes:
@@ -46,6 +49,45 @@ def decode_text(content: bytes, file: str | PathLike[str]) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return content.decode("latin-1")
+
+
+@dataclass(slots=True)
+class Text:
+    """A file line by line, so that it can be put together again byte by byte."""
+
+    lines: list[str]
+    ends: list[str]  # of each line: \n, \r\n, \r or, after the last, nothing
+    encoding: str
+
+    @property
+    def end(self) -> str:
+        """How the first line ends, for lines that are added."""
+        return next((end for end in self.ends if end), "\n")
+
+    def join(self) -> bytes:
+        """The file's content."""
+        parts = [part for pair in zip(self.lines, self.ends, strict=True) for part in pair]
+        return "".join(parts).encode(self.encoding)
+
+
+def read_text(file: str | PathLike[str]) -> Text:
+    """A path file line by line."""
+    content = read_bytes(file)
+    parts = END.split(decode_text(content, file))
+    try:
+        content.decode("utf-8")
+        encoding = "utf-8-sig" if content.startswith(b"\xef\xbb\xbf") else "utf-8"
+    except UnicodeDecodeError:
+        encoding = "latin-1"
+    return Text(parts[::2], [*parts[1::2], ""], encoding)
+
+
+def format_number(value: float, digits: int) -> str:
+    """Decimals without an exponent and without needless zeros."""
+    text = f"{value:.{digits}f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
 
 
 def split_lines(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """A track: the moves of one layer joined into one way of the beam, with the speeds and powers of its file."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 
 import numpy as np
@@ -11,8 +11,8 @@ from laserloop.bad_input import BadInput
 from laserloop.paths.move import Move
 from laserloop.paths.plate import first_off_plate, off_plate
 
-MAX_WAYPOINTS = 1_000_000  # of a layer
-MAX_FILE_WAYPOINTS = 20 * MAX_WAYPOINTS  # of all layers; arcs of few words have many
+MAX_WAYPOINTS = 4_000_000  # of a layer
+MAX_FILE_WAYPOINTS = 5 * MAX_WAYPOINTS  # of all layers; arcs of few words have many
 GAP = 1e-6  # m; nearer ends are the rounding of a file
 
 
@@ -20,7 +20,8 @@ GAP = 1e-6  # m; nearer ends are the rounding of a file
 class Track:
     """Legs from waypoint to waypoint; leg k ends in point k + 1 and the beam may rest there.
 
-    The first and the last leg are lit.
+    The first and the last leg are lit. Moves count from 0 in the order of the file, through all its layers;
+        the joint between two is of none, -1.
     """
 
     points: NDArray[np.float64]  # (n, 2), m
@@ -29,6 +30,8 @@ class Track:
     speeds: NDArray[np.float64]  # (n-1,), m/s; NaN where the file gives none
     powers: NDArray[np.float64]  # (n-1,), W; NaN where the file gives none, and of no meaning in dark legs
     rests: NDArray[np.float64]  # (n-1,), s
+    moves: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))  # (n-1,), which of the file
+    level: float = 0.0  # m, height of the layer
     notes: tuple[str, ...] = ()  # what was assumed; sentences without their full stop
 
     @property
@@ -87,7 +90,25 @@ def lay_track(moves: Iterable[Move], *, file: str | PathLike[str], layer: int | 
 
     Moves that do not meet are joined straight, dark and without a speed.
     """
-    kept, levels = _choose_layer(moves, file, 1 if layer is None else layer)
+    layers = _sort_layers(moves, file, 1 if layer is None else layer)
+    kept = layers.get(1 if layer is None else layer)
+    if not kept:
+        raise BadInput(
+            f"{file}: the layer must be 1 to {len(layers)}, of which each has lit moves, but is {layer}; "
+            "choose one of these."
+        )
+    track = _join(kept)
+    return track if layer is not None else track.add_notes(_tell_layers(file, track.level, len(layers)))
+
+
+def lay_layers(moves: Iterable[Move], *, file: str | PathLike[str]) -> list[Track]:
+    """All layers that have lit moves, in the order in which the file begins them."""
+    return [_join(kept) for kept in _sort_layers(moves, file, None).values()]
+
+
+def _join(numbered: list[tuple[int, Move]]) -> Track:
+    """One track of the moves of a layer, each with its number in the file."""
+    kept = [move for _, move in numbered]
     sizes = [len(move.points) for move in kept]
     z = np.array([point for move in kept for point in move.points])
     lit = np.repeat([move.lit for move in kept], sizes)
@@ -104,8 +125,10 @@ def lay_track(moves: Iterable[Move], *, file: str | PathLike[str], layer: int | 
         speeds=speeds,
         powers=powers,
         rests=rests[1:],
-        notes=_tell_layers(file, kept[0].level, levels) if layer is None else (),
+        moves=np.repeat([number for number, _ in numbered], sizes)[1:],
+        level=kept[0].level,
     )
+    track.moves[last[:-1]] = -1
     gaps = last[:-1][~(track.lengths[last[:-1]] <= GAP)]
     track.lit[gaps], track.speeds[gaps] = False, np.nan
     return track
@@ -117,29 +140,31 @@ def _tell_layers(file: str | PathLike[str], level: float, levels: int) -> tuple[
     return (f"{file} has {levels} layers with lit moves; the first, z = {1e3 * level:g} mm, is used",)
 
 
-def _choose_layer(moves: Iterable[Move], file: str | PathLike[str], layer: int) -> tuple[list[Move], int]:
-    """The lit moves of a layer with the dark ones between them, and how many layers there are.
+def _sort_layers(
+    moves: Iterable[Move], file: str | PathLike[str], only: int | None
+) -> dict[int, list[tuple[int, Move]]]:
+    """By number of the layer its lit moves with the dark ones between them; of all but `only` none are kept.
 
-    Layers count in the order in which the file begins them. What the beam does between two parts of the
+    Layers count from 1 in the order in which the file begins them. What the beam does between two parts of a
     layer while it works on others is left out.
     """
-    kept, dark = list[Move](), list[Move]()
     numbers = dict[float, int]()  # level → number
-    inside, waypoints, dark_waypoints, seen = False, 0, 0, 0
-    for move in moves:
+    kept, waypoints = dict[int, list[tuple[int, Move]]](), dict[int, int]()
+    dark, dark_waypoints, seen, last = list[tuple[int, Move]](), 0, 0, 0
+    for count, move in enumerate(moves):
         size = len(move.points)
         seen += size
         if move.lit:
             number = numbers.setdefault(round(move.level, 8), len(numbers) + 1)
-            if number == layer:
-                kept += [*dark, move]
-                waypoints += dark_waypoints + size
-            inside = number == layer
-            dark, dark_waypoints = [], 0
-        elif inside:
-            dark.append(move)
+            layer = kept.setdefault(number, [])
+            if only in (None, number):
+                layer += [*dark, (count, move)] if number == last else [(count, move)]
+                waypoints[number] = waypoints.get(number, 0) + size + dark_waypoints * (number == last)
+            last, dark, dark_waypoints = number, [], 0
+        elif last and only in (None, last):
+            dark.append((count, move))
             dark_waypoints += size
-        if waypoints + dark_waypoints > MAX_WAYPOINTS or seen > MAX_FILE_WAYPOINTS:
+        if waypoints.get(last, 0) + dark_waypoints > MAX_WAYPOINTS or seen > MAX_FILE_WAYPOINTS:
             most, what = (
                 (MAX_FILE_WAYPOINTS, "file") if seen > MAX_FILE_WAYPOINTS else (MAX_WAYPOINTS, "layer")
             )
@@ -149,12 +174,7 @@ def _choose_layer(moves: Iterable[Move], file: str | PathLike[str], layer: int) 
             )
     if not numbers:
         raise no_lit_moves(file)
-    if not kept:
-        raise BadInput(
-            f"{file}: the layer must be 1 to {len(numbers)}, of which each has lit moves, but is {layer}; "
-            "choose one of these."
-        )
-    return kept, len(numbers)
+    return kept
 
 
 def no_lit_moves(file: str | PathLike[str]) -> BadInput:

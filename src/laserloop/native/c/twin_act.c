@@ -7,7 +7,10 @@ typedef struct {
     double kept[N]; /* W, the rest of the last plan, from the coming tick on */
     int left;       /* of it */
     double previous; /* W, the last command */
+    int was_lit;     /* the last tick of a plan made beforehand */
 } memory;
+
+#define LONG_GONE 1e9 /* of the beam's area that heat has spread over when it is forgotten */
 
 /* A plate at rest. */
 static void start_twin(const process *p, memory *m)
@@ -33,6 +36,23 @@ static void follow_twin(const process *p, memory *m, double command, double x, d
     absorb(&m->w, p, power * p->absorptivity, x, y);
     wait_gain(&m->w, p, 1.0);
     m->previous = command;
+}
+
+/* Let the plate cool for some ticks. Only as many as are kept one by one have to pass singly. */
+static void cool_twin(const process *p, memory *m, double ticks, double x, double y)
+{
+    const double singly = p->recent;
+    if (ticks * m->w.grow > LONG_GONE) {
+        empty_history(&m->w);
+        ticks = singly;
+    }
+    if (ticks > singly) {
+        m->w.now += (long long)(ticks - singly);
+        wait_gain(&m->w, p, ticks - singly);
+        ticks = singly;
+    }
+    for (; ticks >= 1.0; ticks -= 1.0)
+        follow_twin(p, m, 0.0, x, y);
 }
 
 /* Where the search begins: the rest of the last plan, its last power held, or the last command. */

@@ -6,7 +6,6 @@
 #include "twin_reading.c"
 
 #define FROZEN_K 5.0 /* K that the expected peak has moved while the measured one has not */
-#define LONG_GONE 1e9 /* of the beam's area that heat has spread over when it is forgotten */
 
 static memory own;
 static problem wanted;
@@ -56,23 +55,6 @@ static int is_on_plate(const double *place, double times) /* of its half size */
            is_within(place[1], -0.5 * times * LASERLOOP_PLATE_Y, 0.5 * times * LASERLOOP_PLATE_Y);
 }
 
-/* Let the plate cool for some ticks. Only as many as are kept one by one have to pass singly. */
-static void cool(double ticks, double x, double y)
-{
-    const double singly = exported_process.recent;
-    if (ticks * own.w.grow > LONG_GONE) {
-        empty_history(&own.w);
-        ticks = singly;
-    }
-    if (ticks > singly) {
-        own.w.now += (long long)(ticks - singly);
-        wait_gain(&own.w, &exported_process, ticks - singly);
-        ticks = singly;
-    }
-    for (; ticks >= 1.0; ticks -= 1.0)
-        follow_twin(&exported_process, &own, 0.0, x, y);
-}
-
 int laserloop_begin(double x, double y, double pause)
 {
     const double place[2] = {x, y}, ticks = pause / LASERLOOP_TICK + 0.5;
@@ -85,7 +67,7 @@ int laserloop_begin(double x, double y, double pause)
         own.w.here[0] = x;
         own.w.here[1] = y;
     } else {
-        cool(ticks > 1.0 ? ticks : 1.0, x, y);
+        cool_twin(&exported_process, &own, ticks > 1.0 ? ticks : 1.0, x, y);
     }
     door.was_dark = own.w.now > 0;
     door.begun = door.first = 1;

@@ -4,6 +4,11 @@ void laserloop_sizes(size_t *sizes);
 void laserloop_start(const process *p, problem *b, memory *m);
 void laserloop_act(const process *p, const problem *b, memory *m, const double *in, const double *x, const double *y,
                    const double *T, double *out);
+void laserloop_plan(const process *p, const problem *b, memory *m, int count, const double *way, const unsigned char *lit,
+                    double *power, double *T);
+void laserloop_follow(const process *p, memory *m, int count, const double *way, const double *power, double *T);
+void laserloop_pause(const process *p, memory *m, double ticks, double x, double y);
+void laserloop_trust(memory *m, double gain);
 double laserloop_field(const process *p, memory *m, double x, double y);
 
 void laserloop_sizes(size_t *sizes)
@@ -62,6 +67,69 @@ void laserloop_act(const process *p, const problem *b, memory *m, const double *
     out[2 * N + 7] = m->w.refused;
     out[2 * N + 8] = used;
     out[2 * N + 9] = surprise;
+}
+
+/* Plan some ticks one after another without any measurement: each plan's first power is what is given.
+   way (count + N + 1, 2), m, and lit (count + N): beyond the ticks there must be a horizon more.
+   power (count), W, and T (count), K, as expected at the end of each. */
+void laserloop_plan(const process *p, const problem *b, memory *m, int count, const double *way, const unsigned char *lit,
+                    double *power, double *T)
+{
+    int lights[N], rounds, resumes = m->w.now > 0 && !m->was_lit;
+    double plan[N];
+    for (int k = 0; k < count; ++k, way += 2) {
+        memcpy(m->f.way, way, sizeof m->f.way);
+        if (m->w.now == 0)
+            memcpy(m->w.here, way, sizeof m->w.here);
+        for (int i = 0; i < N; ++i)
+            lights[i] = lit[k + i];
+        survey(&m->w, p, &m->f, -1);
+        decide_twin(p, b, m, lights, resumes, plan, &rounds);
+        T[k] = m->s.T[0];
+        power[k] = lit[k] && plan[0] > 0.0 ? clamp(plan[0], b->least, b->full) : 0.0;
+        follow_twin(p, m, power[k], way[2], way[3]);
+        resumes = !lit[k];
+    }
+    m->was_lit = !resumes;
+}
+
+/* What some powers lead to: T (count), K, at the end of each tick. Of the horizon only the first tick matters. */
+void laserloop_follow(const process *p, memory *m, int count, const double *way, const double *power, double *T)
+{
+    double plan[N], watts[N], peak[N][2], all[N], slopes[N][N];
+    int lights[N] = {0};
+    for (int k = 0; k < count; ++k, way += 2) {
+        for (int i = 0; i <= N; ++i)
+            memcpy(m->f.way[i], way + (i ? 2 : 0), sizeof m->f.way[i]);
+        if (m->w.now == 0)
+            memcpy(m->w.here, way, sizeof m->w.here);
+        for (int i = 0; i < N; ++i)
+            plan[i] = i ? 0.0 : power[k];
+        survey(&m->w, p, &m->f, -1);
+        foresee_laser(&m->w, p, &m->f);
+        for (int j = 0; j < N; ++j)
+            watts[j] = p->absorptivity * (m->f.adrift[j] + dot(j + 1, m->f.follow[j], plan));
+        look_ahead(&m->w, p, watts, &m->f);
+        foresee(&m->w, p, &m->f, plan, all, slopes, peak);
+        lights[0] = power[k] > 0.0;
+        note_peaks(&m->w, p, &m->f, lights, peak);
+        T[k] = all[0];
+        follow_twin(p, m, power[k], way[2], way[3]);
+    }
+}
+
+/* The plate cools for some ticks while the beam goes dark to a place, m. */
+void laserloop_pause(const process *p, memory *m, double ticks, double x, double y)
+{
+    cool_twin(p, m, ticks, x, y);
+    m->left = 0;
+    m->was_lit = 0;
+}
+
+/* What is measured over what is expected, if it is known beforehand. */
+void laserloop_trust(memory *m, double gain)
+{
+    m->w.gain = gain;
 }
 
 /* u at a place, m, now: for the tests. */

@@ -1,10 +1,16 @@
 """Whether a laser can reach a window: the power that holds its middle on a long straight line."""
 
+from math import exp, log
+
 import numpy as np
 
 from laserloop.plant.exact import quasi_steady_peak
 from laserloop.predict.twin.twin import read_alpha
 from laserloop.process import Process
+
+SECANTS = 12  # most steps; five are usual
+LEAST_SLOPE = 0.02  # of log power over log speed: a resting beam needs some power too
+SLOWEST, FASTEST = 1e-6, 1e3  # m/s
 
 
 def needed_power(process: Process, speed: float) -> float:
@@ -21,6 +27,24 @@ def needed_power(process: Process, speed: float) -> float:
         thickness=process.plate[2],
     )
     return wanted / (peak.rise * process.beam.absorptivity)
+
+
+def find_speed(process: Process, power: float) -> float:
+    """m/s, at which a power, W, holds the middle of the window on a straight line, to 1 %.
+
+    By the secant rule in logarithms, in which power and speed are nearly on a line.
+    """
+    wanted = log(power)
+    before, at = log(process.speed), log(process.speed) + 0.5
+    miss = log(needed_power(process, exp(before))) - wanted
+    for _ in range(SECANTS):
+        now = log(needed_power(process, exp(at))) - wanted
+        slope = max((now - miss) / (at - before), LEAST_SLOPE)
+        before, miss = at, now
+        at = min(max(at - now / slope, log(SLOWEST)), log(FASTEST))
+        if abs(at - before) < 0.01:
+            break
+    return exp(at)
 
 
 def judge_reach(process: Process, speed: float) -> str | None:

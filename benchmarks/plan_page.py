@@ -1,0 +1,128 @@
+"""The page of plans, from what was measured."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+HEAD = """# Plans: file in, better file out
+
+Each file is read, planned with the twin alone, written in its own format, read again and simulated on the plant `graded`,
+which the plan has never seen but for one straight line of the same process and speed (its gain). Temperatures are T_max between
+the nodes over all settled lit ticks: from the tenth after the laser came on. `python benchmarks/plan.py` measures it anew.
+"""
+
+
+def write_page(results: Path) -> str:
+    """All tables that there are."""
+    parts = [HEAD]
+    for name, write in (
+        ("files", write_files),
+        ("alloys", write_alloys),
+        ("speed", write_speed),
+        ("times", write_times),
+        ("fuzz", write_fuzz),
+    ):
+        file = results / "plan" / f"{name}.json"
+        if file.exists():
+            parts.append(write(json.loads(file.read_text(encoding="utf-8"))["rows"]))
+    return "\n".join(parts)
+
+
+def show_table(headings: str, rows: Iterable[str]) -> str:
+    """In Markdown; cells are separated by bars."""
+    line = "|".join("---" for _ in headings.split("|"))
+    return "\n".join([f"| {headings} |", f"|{line}|", *(f"| {row} |" for row in rows)]) + "\n"
+
+
+def show_range(told: Row) -> str:
+    """Lowest to highest, and what lies outside."""
+    outside = told.get("below_fraction", 0.0) or told.get("n_over", 0)
+    more = f" ({told['n_over']} over, {100 * told['below_fraction']:.2g} % below)" if outside else ""
+    return f"{told['t_min_k']:.1f}–{told['t_max_k']:.1f} K{more}"
+
+
+def show_diff(row: Row) -> str:
+    """Lines before and after, and how many of the old are there byte by byte."""
+    return f"{row['lines']} → {row['lines_written']}, {row['lines_kept']} untouched"
+
+
+def write_files(rows: list[Row]) -> str:
+    """Every file in three ways."""
+    by_point = [row["verified"] for row in rows if row["by"] == "point"]
+    low, high = min(told["t_min_k"] for told in by_point), max(told["t_max_k"] for told in by_point)
+    told = (
+        "\n## Files as other tools write them\n\n"
+        "`slicer.gcode` is in the dialect of a 3D printer's slicer (laser on where E grows), `cutter.nc` in that of a laser "
+        "cutter (M4,\nS of 1000, relative arcs, rapids), both written by hand after files of such tools; `segments.txt` "
+        "is the table of AdditiveFOAM\nand 3DThesis; `pyslm_layer.cli` is hatched by PySLM 0.6 "
+        "(`benchmarks/pyslm_layer.py`). Window 760–800 K, process `paper`.\n"
+        f"By point, all of them: **{low:.1f}–{high:.1f} K**.\n\n"
+    )
+    lines = (
+        f"{row['file']} | {row['by']} | {row['vectors']} | {row['commands']} | {show_range(row)} | "
+        f"{show_range(row['verified'])} | {row['verified']['rms_k']:.1f} K | {show_diff(row)}"
+        for row in rows
+    )
+    return told + show_table(
+        "file | by | vectors | powers | planned | simulated | RMS from 780 K | lines of the file", lines
+    )
+
+
+def write_alloys(rows: list[Row]) -> str:
+    """Other processes."""
+    told = "\n## Other alloys, beams, windows and plates\n\nBy point; the gain is what one straight line told.\n\n"
+    lines = (
+        f"{row['process']} | {row['window_k'][0]:g}–{row['window_k'][1]:g} K | {row['file']} | {row['gain']:.4f} | "
+        f"{show_range(row)} | {show_range(row['verified'])}"
+        for row in rows
+    )
+    return told + show_table("process | window | file | gain | planned | simulated", lines)
+
+
+def write_speed(rows: list[Row]) -> str:
+    """Free speed beside fixed."""
+    told = (
+        "\n## Free speed\n\nEach vector at the fastest speed between 100 and 2000 mm/s at which a laser of 20 W holds the "
+        "window (`--speed-mm-s 100,2000`), beside the\nspeed of the file. Time includes laser-off moves, which stay as "
+        "they are. A tick counts from the tenth after the laser came on, or from\nas far along the line as ten ticks at the "
+        "file's speed, whichever comes first.\n\n"
+    )
+    lines = (
+        f"{row['file']} | {'free' if row['speeds'] else 'of the file'} | {1e3 * row['time_s']:.1f} ms | "
+        f"{100 * row['time_saved_s'] / (row['time_s'] + row['time_saved_s']):.0f} % | {row['power_max_w']:.2f} W | "
+        f"{show_range(row)} | {show_range(row['verified'])}"
+        for row in rows
+    )
+    return told + show_table("file | speed | time | saved | most power | planned | simulated", lines)
+
+
+def write_times(rows: list[Row]) -> str:
+    """How long it takes."""
+    told = "\n## Time and memory\n\nOne core of a machine with two, on which other work was running.\n\n"
+    lines = (
+        f"{row['what']}: {row.get('ticks') or row.get('lines')} {'ticks' if 'ticks' in row else 'lines'} | "
+        f"{row['seconds']:.1f} s | {row['cpu_s']:.1f} s | {row['memory_gb']:.2f} GB"
+        for row in rows
+    )
+    return told + show_table("what | wall clock | processor time | memory", lines)
+
+
+def write_fuzz(rows: list[Row]) -> str:
+    """Round trips and malformed files."""
+    told = (
+        "\n## Round trips and malformed files\n\nRandom files in each format with random orders, written and read again: the "
+        "same moves in the same order, in their\npieces, with their powers and speeds; without orders the same bytes. "
+        "Malformed: the same files with bytes changed, lost or\ndoubled; each is read and written, or refused in one "
+        "sentence (`python benchmarks/plan_fuzz.py`).\n\n"
+    )
+    lines = (
+        f"{row['format']} | {row['trips']} | {row['wrong']} | {row['malformed']} | {row['refused']} | {row['raised']} | "
+        f"{1e3 * row['worst_s']:.0f} ms | {row['memory_gb']:.2f} GB"
+        for row in rows
+    )
+    return told + show_table(
+        "format | round trips | wrong | malformed | refused | other errors | worst time | memory", lines
+    )

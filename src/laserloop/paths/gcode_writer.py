@@ -1,0 +1,166 @@
+"""G-code with other powers and speeds: the same lines, split where a plan splits their moves.
+
+S  the power as the program's own scale has it      F  the feed, units per minute
+"""
+
+from math import isnan, nan
+from os import PathLike
+
+from laserloop.bad_input import BadInput
+from laserloop.paths.gcode_block import Block, parse_lines
+from laserloop.paths.gcode_codes import ARCS, PROGRAM_END
+from laserloop.paths.gcode_laser import Laser, Light, find_dialect
+from laserloop.paths.gcode_line import Line
+from laserloop.paths.gcode_machine import Machine
+from laserloop.paths.gcode_split import split_motion, split_rest
+from laserloop.paths.move import Move
+from laserloop.paths.orders import Order, Orders
+from laserloop.paths.text_file import format_number, read_text
+
+DIGITS = 4  # of S, unless the file writes whole numbers
+FEED_DIGITS = 3  # of F
+SAME = 1e-6  # relative; S or F as near are equal
+BY_S = (Light.SWITCH, Light.POWER)
+
+
+def write_gcode(
+    file: str | PathLike[str],
+    orders: Orders,
+    *,
+    s_max: float | None = None,
+    power_max: float | None = None,
+) -> bytes:
+    """The program in `file` with the powers and speeds that are ordered.
+
+    A program that switches its laser by E or by G1 alone gets S on its lit moves, and S0 on its dark ones.
+    """
+    return _Writer(file, orders, s_max, power_max).write()
+
+
+class _Writer:
+    """Goes through a program as the reader does, and knows what the machine was told so far."""
+
+    def __init__(
+        self, file: str | PathLike[str], orders: Orders, s_max: float | None, power_max: float | None
+    ) -> None:
+        self._file, self._orders = file, orders
+        self._text = read_text(file)
+        dialect = find_dialect(self._text.lines, file)
+        self._laser = Laser(dialect.light, s_max=s_max, power_max=power_max)
+        self._machine = Machine(file, self._laser, printer=dialect.printer)
+        self._scale = 1.0 if s_max is None or power_max is None else s_max / power_max  # S per W
+        self._digits = 0 if s_max is not None and writes_whole_s(self._text.lines, file) else DIGITS
+        self._s, self._feed = self._laser.s, nan  # what the written file last said; m/s
+        self._count = 0
+
+    def write(self) -> bytes:
+        """The whole file."""
+        lines, ends = self._text.lines, self._text.ends
+        for block in parse_lines(list(lines), self._file):
+            before = self._machine.material
+            move = self._machine.obey(block)
+            if self._laser.took_power:
+                self._s = self._laser.s
+            if "F" in block.values:
+                self._feed = self._machine.feed
+            if move is None:
+                continue
+            order = self._orders.find(self._count)
+            self._count += 1
+            k = block.line - 1
+            written = (
+                self._keep(lines[k], move)
+                if order is None
+                else self._change(lines[k], block, move, order, before)
+            )
+            lines[k] = (ends[k] or self._text.end).join(written)
+        return self._text.join()
+
+    def _keep(self, content: str, move: Move) -> list[str]:
+        """A move without an order: what the file means, if something else was said before."""
+        line, light, added = Line(content), self._laser.light, list[str]()
+        rests = move.rest > 0
+        if light in BY_S:
+            kept_dark = self._laser.is_switched_on and not self._laser.s > 0  # by S alone
+            matters = move.lit or (kept_dark and (rests or not self._machine.is_rapid))
+            if matters and not isnan(self._laser.s) and not _same(self._s, self._laser.s):
+                added = self._say_s(line, self._laser.s, rests=rests)
+        elif light is Light.FAN:
+            if move.lit and not isnan(self._laser.s) and not _same(self._s, self._laser.s):
+                added = self._say_s(line, self._laser.s, rests=rests)
+        elif move.lit and len(self._orders):
+            raise BadInput(
+                f"{self._file}, line {move.line}: a program that gives no powers must be planned as a whole, "
+                "but this move has none; plan all layers."
+            )
+        elif len(self._orders) and (rests or self._machine.motion != 0) and self._s > 0:
+            added = self._say_s(line, 0.0, rests=rests)
+        if not rests:
+            self._say_feed(line, self._machine.feed)
+        return [*added, line.content]
+
+    def _change(self, content: str, block: Block, move: Move, order: Order, material: float) -> list[str]:
+        """The lines of a move with an order."""
+        rests = move.rest > 0
+        if self._machine.motion == 0 and not rests:
+            raise BadInput(
+                f"{self._file}, line {move.line}: a rapid move cannot have a power, but G0 is lit here by E; "
+                "write G1."
+            )
+        if len(order.shares) > 1 and not PROGRAM_END.isdisjoint(block.m):
+            order = Order([1.0], [sum(order.powers) / len(order.powers)], order.speed)
+        if len(order.shares) == 1:
+            lines = [Line(content)]
+        elif rests:
+            lines = split_rest(Line(content), order.shares)
+        else:
+            where, frame = f"{self._file}, line {move.line}", self._machine.frame
+            clockwise = frame.motion == 20 if frame.motion in ARCS else None
+            lines = split_motion(
+                Line(content), move, order.shares, frame, block.values, (material, clockwise, where)
+            )
+        written = list[str]()
+        for line, power in zip(lines, order.powers, strict=True):
+            s = self._round(power * self._scale)
+            if not _same(self._s, s):
+                written += self._say_s(line, s, rests=rests)
+            if not rests:
+                self._say_feed(line, self._machine.feed if isnan(order.speed) else order.speed)
+            written.append(line.content)
+        return written
+
+    def _round(self, s: float) -> float:
+        """As it will be written, and never 0: that would be the laser off."""
+        return max(round(s, self._digits), 10.0**-self._digits)
+
+    def _say_s(self, line: Line, s: float, *, rests: bool) -> list[str]:
+        """Set S in a line, or in one before it where the line has no place for it."""
+        self._s = s
+        number = format_number(s, max(self._digits, DIGITS) if s else 0)
+        if self._laser.light is Light.FAN:
+            return [f"M106 S{number}"]
+        if rests:
+            return [f"S{number}"]
+        line.set("S", number)
+        return []
+
+    def _say_feed(self, line: Line, feed: float) -> None:
+        """Set F in a line if the last one is another."""
+        if not (isnan(feed) or self._machine.is_rapid or _same(self._feed, feed)):
+            line.set("F", format_number(feed / self._machine.frame.unit * 60, FEED_DIGITS))
+            self._feed = feed
+
+
+def writes_whole_s(lines: list[str], file: str | PathLike[str]) -> bool:
+    """Whether all S of a program are whole numbers, and there are any."""
+    found = [block.values["S"] for block in parse_lines(lines, file, {"S"}) if "S" in block.values]
+    return bool(found) and all(value == int(value) for value in found)
+
+
+def find_step(file: str | PathLike[str], s_max: float, power_max: float) -> float:
+    """The least change of power, W, that the program's S can tell if it goes on as it did; 0: any."""
+    return power_max / s_max if writes_whole_s(read_text(file).lines, file) else 0.0
+
+
+def _same(a: float, b: float) -> bool:
+    return abs(a - b) <= SAME * max(abs(a), abs(b))

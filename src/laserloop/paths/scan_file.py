@@ -1,0 +1,94 @@
+"""A scan file: read layer by layer, and written again with other powers and speeds."""
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from laserloop.bad_input import BadInput
+from laserloop.paths.cli_file import read_cli, scan_cli
+from laserloop.paths.cli_writer import write_cli
+from laserloop.paths.csv_file import read_csv
+from laserloop.paths.csv_writer import write_csv
+from laserloop.paths.formats import Reader, find_reader, names_file
+from laserloop.paths.gcode_file import read_gcode, scan_gcode
+from laserloop.paths.gcode_writer import find_step, write_gcode
+from laserloop.paths.move import Scan
+from laserloop.paths.orders import Orders
+from laserloop.paths.segment_file import read_segments, scan_segments
+from laserloop.paths.segment_writer import write_segments
+from laserloop.paths.track import Track, lay_layers
+
+SCANNERS: dict[Reader, Callable[..., Scan]] = {
+    read_gcode: scan_gcode,
+    read_cli: scan_cli,
+    read_segments: scan_segments,
+}
+WRITERS: dict[Reader, Callable[..., bytes]] = {
+    read_csv: write_csv,
+    read_gcode: write_gcode,
+    read_cli: write_cli,
+    read_segments: write_segments,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ScanFile:
+    """A file by its name; G-code whose S is not in W says which S is the full power, W, of the laser."""
+
+    name: str
+    s_max: float | None = None
+    power_max: float | None = None  # W
+
+    def __post_init__(self) -> None:
+        if not names_file(self.name):
+            raise BadInput(
+                f"what is written again must be a file, but the path is {self.name!r}; name a file."
+            )
+        if self.s_max is not None and self._reader is not read_gcode:
+            raise BadInput(f"{self.name}: a range of S must be for G-code, but this is none; leave it out.")
+
+    def read_layers(self) -> list[Track]:
+        """All layers with lit moves, in the order of the file; the first has the notes."""
+        if self._reader is read_csv:
+            return [read_csv(self.name)]
+        with _without_collector():
+            scan = SCANNERS[self._reader](self.name, **self._scale)
+            first, *others = lay_layers(scan.moves, file=self.name)
+        return [first.add_notes(scan.tell()), *others]
+
+    def find_step(self) -> float:
+        """The least change of power, W, that the file's own numbers can tell; 0: any."""
+        if self._reader is not read_gcode or self.s_max is None or self.power_max is None:
+            return 0.0
+        return find_step(self.name, self.s_max, self.power_max)
+
+    def write(self, orders: Orders) -> bytes:
+        """The content of a file with what is ordered and otherwise as this one."""
+        with _without_collector():
+            return WRITERS[self._reader](self.name, orders, **self._scale)
+
+    @property
+    def _reader(self) -> Reader:
+        return find_reader(self.name)
+
+    @property
+    def _scale(self) -> dict[str, Any]:
+        if self._reader is read_segments:
+            return {"power_max": self.power_max}
+        if self._reader is not read_gcode or self.s_max is None:
+            return {}
+        return {"s_max": self.s_max, "power_max": self.power_max}
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Millions of lines make millions of objects, none of them in a cycle: looking for some takes a third."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -1,0 +1,174 @@
+"""Is a process plausible, is its window reachable, and what would it take to simulate and plan with it?"""
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from laserloop.data.episode import find_turns
+from laserloop.paths import ScanPath, sample_polyline
+from laserloop.plan.powers import HORIZON, make_player, plan_ticks
+from laserloop.plan.trim import find_gain
+from laserloop.plant import make_plant
+from laserloop.predict.twin.reach import find_speed, needed_power
+from laserloop.predict.twin.twin import read_alpha
+from laserloop.process import Process
+
+STEPS = 4  # of the plant that are timed, after the first
+HOP = 0.5  # beam widths in a tick, beyond which a tick is coarse
+EPISODES, EPISODE_TICKS = 320, 400  # of a training set like the paper's
+NEAR = 5  # ticks around a turn
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line for a person."""
+
+    about: str  # a word or two
+    text: str
+    fine: bool = True
+
+
+def check_process(process: Process) -> list[Finding]:
+    """The window on straight lines, what resolves the beam, and what is implausible."""
+    return [_judge_reach(process), _judge_tick(process), *_list_doubts(process)]
+
+
+def _judge_reach(process: Process) -> Finding:
+    needed, (low, high) = needed_power(process, process.speed), process.laser.power
+    window = f"{process.window[0]:g} – {process.window[1]:g} K"
+    text = f"{window} at {1e3 * process.speed:g} mm/s takes {needed:.3g} W of {low:g} – {high:g} W"
+    if needed > high:
+        text += f"; slow down to {_show_speed(find_speed(process, high))} or take a lower window"
+    elif needed < low:
+        text += "; go faster or take a higher window"
+    else:
+        text += f"; the laser could hold it up to {_show_speed(find_speed(process, high))}"
+    return Finding("straight lines", text, low <= needed <= high)
+
+
+def _show_speed(speed: float) -> str:
+    """To three digits, without an exponent."""
+    return f"{float(f'{1e3 * speed:.3g}'):.10g} mm/s"
+
+
+def _judge_tick(process: Process) -> Finding:
+    sigma, tick = process.beam.sigma, process.tick
+    hop = process.speed * tick / sigma
+    alpha = read_alpha(process.material, process.ambient, 0.5 * sum(process.window))
+    best = min(HOP * sigma / process.speed, sigma**2 / alpha)
+    text = (
+        f"σ = {1e6 * sigma:g} µm is resolved by cells of {0.5e6 * sigma:g} µm; the beam moves {hop:.2g} σ in "
+        f"a tick of {1e6 * tick:g} µs"
+    )
+    fine = tick <= best * (1 + 1e-9)
+    return Finding(
+        "beam", text if fine else f"{text}, which is coarse: take at most {1e6 * best:.2g} µs", fine
+    )
+
+
+def _list_doubts(process: Process) -> list[Finding]:
+    """What is allowed but hardly meant."""
+    sigma, plate, (foot, top) = process.beam.sigma, process.plate, process.window
+    high, lag = process.laser.power[1], process.laser.lag
+    absorbs_all = process.beam.absorptivity == 1.0 and high > 100.0
+    much = high > 10 * needed_power(process, process.speed)
+    outside = process.material.outside(process.ambient, top)
+    doubts = (
+        (foot <= process.ambient, "the window begins below the plate's own temperature"),
+        (outside is not None, outside or ""),
+        (top - foot < 10, f"the window is only {top - foot:g} K wide; 20 K and more are kept well"),
+        (absorbs_all, f"an absorptivity of 1 with a laser of {high:g} W; bare metal takes 0.3 to 0.6"),
+        (much, f"the laser gives {high:g} W, over ten times what is needed: check beam and speed"),
+        (
+            plate[2] < 5 * sigma,
+            f"the plate is only {plate[2] / sigma:.2g} σ thick; 5 σ and more suit the twin",
+        ),
+        (min(plate[:2]) < 20 * sigma, "the plate is smaller than 20 σ"),
+        (lag > 2 * process.tick, f"the laser's lag of {1e6 * lag:g} µs is longer than two ticks"),
+        ((process.camera.pixel or 0.0) > sigma, "a pixel of the camera is wider than the beam's σ"),
+    )
+    return [Finding("implausible", text, False) for holds, text in doubts if holds]
+
+
+def check_path(process: Process, path: ScanPath) -> tuple[list[Finding], dict[str, Any]]:
+    """What the twin expects along a path: the power it takes, the sharpest turn, and how long things take."""
+    usual = path.median_speed or process.speed
+    fastest = float(path.lit_speeds.max()) or usual
+    began = perf_counter()
+    player = make_player(process, horizon=HORIZON, speed=fastest, gain=find_gain(process, usual))
+    course = plan_ticks(player, path)
+    planning = perf_counter() - began
+    counted = path.counted
+    T, power = course.temperature[counted], course.power[counted]
+    low, high = process.window
+    inside = bool(T.min() >= low and T.max() <= high)
+    text = f"T_max {T.min():.0f} – {T.max():.0f} K with {power.min():.3g} – {power.max():.3g} W"
+    findings = [Finding("along the path", text if inside else f"{text}: not all of it in the window", inside)]
+    numbers: dict[str, Any] = {
+        "ticks": len(path),
+        "t_min_k": float(T.min()),
+        "t_max_k": float(T.max()),
+        "power_min_w": float(power.min()),
+        "power_max_w": float(power.max()),
+        "planning_s": planning,
+    }
+    return [*findings, *_judge_turn(process, path, course.temperature, course.power)], numbers
+
+
+def _judge_turn(process: Process, path: ScanPath, T: Any, power: Any) -> list[Finding]:
+    """The turn at which the beam changes its heading most."""
+    lit = path.lit
+    turns = [k for k in find_turns(path.positions) if path.counted[k] and lit[k : k + 3].all()]
+    if not turns:
+        return [Finding("sharpest turn", "there is no sharp turn with the laser on")]
+    heading = path.headings
+
+    def angle(k: int) -> float:
+        change = heading[min(k + 2, len(heading) - 1)] - heading[max(k - 2, 0)]
+        return float(abs((change + np.pi) % (2 * np.pi) - np.pi))
+
+    sharpest = max(turns, key=angle)
+    near = slice(max(0, sharpest - NEAR), sharpest + 3 * NEAR)
+    x_mm, y_mm = 1e3 * path.positions[sharpest]
+    own = path.counted[near]
+    least, coldest, hottest = power[near][own].min(), T[near][own].min(), T[near][own].max()
+    fine = bool(process.window[0] <= coldest and hottest <= process.window[1])
+    text = (
+        f"{np.degrees(angle(sharpest)):.0f}° near ({x_mm:.2f}, {y_mm:.2f}) mm: T_max {coldest:.0f} – "
+        f"{hottest:.0f} K, down to {least:.3g} W"
+    )
+    return [Finding("sharpest turn", text if fine else f"{text}: the window cannot be held there", fine)]
+
+
+def time_plant(process: Process, path: ScanPath | None) -> tuple[str, float]:
+    """What the graded grid looks like, and how long a step takes, s; without a path of a straight line."""
+    if path is None:
+        length = min(20 * process.beam.sigma, 0.5 * process.plate[0])
+        ends = np.array([[-0.5, 0.0], [0.5, 0.0]]) * max(length, 8 * process.speed * process.tick)
+        path = sample_polyline(ends, name="line", speed=process.speed, tick=process.tick)
+    plant = make_plant("graded", path, process)
+    plant.reset()
+    laps = list[float]()
+    for k in range(min(STEPS + 1, len(path))):
+        began = perf_counter()
+        plant.step(0.5 * sum(process.laser.power), path.spot(k))
+        laps.append(perf_counter() - began)
+    return str(plant.settings.grid), float(np.median(laps[1:] or laps))
+
+
+def tell_times(step: float, ticks: int | None, planning: float | None) -> Finding:
+    """How long simulating, planning and training would take here."""
+    parts = [] if ticks is None else [f"simulating these {ticks} ticks {show_time(step * ticks)}"]
+    parts += [] if planning is None else [f"planning them {show_time(planning)}"]
+    parts.append(f"an ensemble to train on {show_time(step * EPISODES * EPISODE_TICKS)}")
+    return Finding("time, one core", f"{1e3 * step:.2g} ms a step; {', '.join(parts)}")
+
+
+def show_time(seconds: float) -> str:
+    """About."""
+    for unit, size in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.2g} {unit}"
+    return f"{seconds:.2g} s"

@@ -1,0 +1,64 @@
+"""Tables of plans for the terminal."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+MANY = 12  # layers; of more the table shows the ends
+
+HEADINGS = {"point": "by point", "segment": "by segment", "vector": "by vector"}
+
+
+def tabulate_plan(record: Mapping[str, Any]) -> Table:
+    """What one plan promises, and what came of it, a line for each fact."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    facts = {
+        "planned": f"{record['path']}, {HEADINGS[record['by']]}: {record['commands']} powers for "
+        f"{record['vectors']} vectors, {record['ticks']} ticks",
+        "window": "{:g} – {:g} K".format(*record["window_k"]),
+        "planned T_max": _show(record),
+    }
+    if "verified" in record:
+        facts["simulated T_max"] = _show(record["verified"]) + ", on graded"
+    watts = record["power_w"]
+    facts["power"] = f"{min(watts):.4g} – {max(watts):.4g} W"
+    saved = record["time_saved_s"]
+    facts["time"] = f"{1e3 * record['time_s']:.4g} ms" + (
+        f", {1e3 * saved:.4g} ms less" if saved > 1e-9 else ""
+    )
+    if len(record["layers"]) > 1:
+        facts["layers"] = str(len(record["layers"]))
+    facts["written"] = record["out"]
+    for name, fact in facts.items():
+        table.add_row(Text(name, style="dim"), Text(fact))
+    return table
+
+
+def tabulate_layers(record: Mapping[str, Any]) -> Table:
+    """A line for each layer; of many the first and the last."""
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("layer", "vectors", "powers", "T_max, K", "mean W", "ms"):
+        table.add_column(heading, justify="right")
+    layers = list(enumerate(record["layers"], start=1))
+    shown = layers if len(layers) <= MANY else [*layers[: MANY // 2], *layers[-MANY // 2 :]]
+    for k, told in shown:
+        if len(layers) > MANY and k == layers[-MANY // 2][0]:
+            table.add_row(*["…"] * 6)
+        table.add_row(
+            str(k),
+            str(told["vectors"]),
+            str(told["commands"]),
+            f"{told['t_min_k']:.1f} – {told['t_max_k']:.1f}",
+            f"{told['power_mean_w']:.2f}",
+            f"{1e3 * told['time_s']:.4g}",
+        )
+    return table
+
+
+def _show(told: Mapping[str, Any]) -> str:
+    below = 100 * told["below_fraction"]
+    trouble = f"; {told['n_over']} ticks over, {below:.2g} % below" if told["n_over"] or below else ""
+    return f"{told['t_min_k']:.1f} – {told['t_max_k']:.1f} K{trouble}"

@@ -1,0 +1,126 @@
+"""From nothing to a planned file, through the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from laserloop.cli import main
+from laserloop.process import find_process, read_process
+
+Capture = pytest.CaptureFixture[str]
+PART = "; a part\nG21 G90\nM3 S14\nG0 X-0.6 Y0\nG1 X0.6 F18240 ; there\nG1 Y0.1\nG1 X-0.6\nM5\n"
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("part.gcode").write_text(PART)
+
+
+def run(capsys: Capture, *words: str) -> tuple[str, str]:
+    code = main(words)
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    return out, err
+
+
+def refuse(capsys: Capture, *words: str) -> str:
+    assert main(words) == 2
+    return capsys.readouterr().err
+
+
+def test_plan_writes_the_file_and_tells_what_was_promised_in_the_interface(capsys: Capture) -> None:
+    out, _ = run(
+        capsys, "plan", "part.gcode", "--out", "b.gcode", "--verify", "--json", "b.json", "--plot", "b.png"
+    )
+    told = json.loads(Path("b.json").read_text())
+    assert told.keys() >= {"ticks", "vectors", "t_max_k", "t_min_k", "power_w", "time_s", "time_saved_s"}
+    assert told["verified"].keys() >= {"t_max_k", "t_min_k", "below_fraction", "n_over"}
+    assert told["vectors"] == 3
+    assert 772 < told["verified"]["t_min_k"] < told["verified"]["t_max_k"] < 788
+    assert "simulated T_max" in out
+    assert Path("b.png").stat().st_size > 1000
+
+
+def test_by_vector_only_powers_change(capsys: Capture) -> None:
+    run(capsys, "plan", "part.gcode", "--out", "b.gcode", "--by", "vector")
+    before, after = PART.splitlines(), Path("b.gcode").read_text().splitlines()
+    assert len(before) == len(after)
+    changed = [new for old, new in zip(before, after, strict=True) if old != new]
+    assert changed
+    assert all(" S" in line for line in changed)
+    assert after[4].startswith("G1 X0.6 F18240 S")
+    assert after[4].endswith("; there")
+
+
+def test_a_built_in_path_becomes_waypoints_with_powers(capsys: Capture) -> None:
+    run(capsys, "plan", "diagonal", "--out", "d.csv", "--json", "d.json")
+    assert Path("d.csv").read_text().startswith("x_mm,y_mm,lit,speed_mm_s,power_w\n")
+    assert json.loads(Path("d.json").read_text())["ticks"] == 400
+    run(capsys, "simulate", "d.csv", "--power-w", "file")
+
+
+def test_layers_have_a_line_and_a_figure_each(capsys: Capture) -> None:
+    head = "$$HEADERSTART\n$$UNITS/1\n"
+    layers = "".join(f"$$LAYER/{z}\n$$HATCHES/1,1,-0.6,0,0.6,0\n" for z in (0.04, 0.08))
+    Path("a.cli").write_text(head + layers)
+    out, err = run(
+        capsys, "plan", "a.cli", "--out", "b.cli", "--recoating-s", "0.01", "--plot", "f.png", "--verify"
+    )
+    assert "layers" in out
+    assert Path("f-001.png").exists()
+    assert Path("f-002.png").exists()
+    assert "every layer is simulated from a plate at rest" in err
+
+
+def test_what_cannot_be_planned_is_said_in_a_sentence(capsys: Capture) -> None:
+    assert "needs --out" in refuse(capsys, "plan", "part.gcode")
+    assert "exclude each other" in refuse(
+        capsys, "plan", "part.gcode", "--out", "b", "--centre", "--offset-mm", "1,1"
+    )
+    assert "leave that out" in refuse(capsys, "plan", "diagonal", "--out", "b.csv", "--s-max", "255")
+    assert "--speed-mm-s must be" in refuse(capsys, "plan", "part.gcode", "--out", "b", "--speed-mm-s", "9,3")
+    assert not Path("b").exists()
+
+
+def test_init_writes_a_process_that_reads_back_equal(capsys: Capture) -> None:
+    out, _ = run(
+        capsys, "init", "--material", "ti64", "--sigma-um", "60", "--power-w", "0,60", "--out", "a.yaml"
+    )
+    wanted = find_process("ti64").change(sigma_um=60, power_w=(0, 60))
+    assert read_process("a.yaml") == wanted
+    assert "laserloop check a.yaml" in out
+    assert Path("a.yaml").read_text().count("#") > 12
+    assert "already there" in refuse(capsys, "init", "--out", "a.yaml")
+    run(capsys, "init", "--out", "a.yaml", "--force")
+    assert read_process("a.yaml") == find_process("paper")
+
+
+def test_init_names_a_material_file_beside_the_process(capsys: Capture) -> None:
+    Path("sub").mkdir()
+    Path("alloy.csv").write_text(
+        "T_K,k_W_mK,rho_kg_m3,cp_J_kgK\n300,12,8000,490\n900,21,7730,590\n1200,25,7580,640\n"
+    )
+    run(capsys, "init", "--material", "alloy.csv", "--out", "sub/a.yaml")
+    assert "../alloy.csv" in Path("sub/a.yaml").read_text()
+    assert read_process("sub/a.yaml").material.name == "alloy"
+
+
+def test_check_finds_nothing_against_the_paper_and_its_path(capsys: Capture) -> None:
+    out, _ = run(capsys, "check", "paper", "diagonal", "--json", "c.json")
+    told = json.loads(Path("c.json").read_text())
+    assert told["fine"]
+    assert "Nothing speaks against it." in out
+    assert "135°" in out
+    assert 770 < told["t_min_k"] <= told["t_max_k"] < 790
+
+
+def test_check_marks_what_cannot_work(capsys: Capture) -> None:
+    Path("a.yaml").write_text(
+        "window_k: [760, 768]\nspeed_mm_s: 1000\nbeam: {sigma_um: 200}\nlaser: {power_w: [0, 20]}\n"
+        "plate_mm: [15, 10, 0.8]\ntick_us: 250\n"
+    )
+    out, _ = run(capsys, "check", "a.yaml")
+    for words in ("slow down to", "which is coarse", "only 8 K wide", "only 4 σ thick", "marked with !"):
+        assert words in " ".join(out.split()), out

@@ -1,0 +1,174 @@
+"""Files are written as they were read, but for what was ordered."""
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from laserloop.bad_input import BadInput
+from laserloop.paths.orders import Orders, find_along, join_orders
+from laserloop.paths.scan_file import ScanFile
+
+WRITTEN: dict[str, Any] = runpy.run_path(str(Path(__file__).with_name("written.py")))
+FOLDER_STAYS = [HealthCheck.function_scoped_fixture]
+
+
+@pytest.mark.parametrize("ending", WRITTEN["MAKERS"])
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None, suppress_health_check=FOLDER_STAYS)
+def test_what_is_ordered_is_read_again_and_nothing_else_changes(
+    ending: str, seed: int, tmp_path: Path
+) -> None:
+    WRITTEN["try_round_trip"](ending, seed, tmp_path)
+
+
+def order(moves: list[int], *pieces: list[tuple[float, float]], speed: float = np.nan) -> Orders:
+    """Of each move the shares and powers of its pieces."""
+    first = np.concatenate(([0], np.cumsum([len(own) for own in pieces])))
+    flat = np.array([piece for own in pieces for piece in own])
+    return Orders(np.array(moves), first, flat[:, 0], flat[:, 1], np.full(len(moves), speed))
+
+
+def write(folder: Path, name: str, text: str, orders: Orders, *, s_max: float | None = None) -> str:
+    file = folder / name
+    file.write_bytes(text.encode())
+    return ScanFile(str(file), s_max, 20.0).write(orders).decode()
+
+
+def test_gcode_says_s_only_where_it_changes(tmp_path: Path) -> None:
+    text = "M3 S14 ; on\nG0 X0 Y0\nG1 X1 F600 (S1)\nG1 Y1\nG1 X0\nM5\n"
+    written = write(tmp_path, "a.gcode", text, order([0, 1, 2], [(1, 9.5)], [(1, 9.5)], [(1, 8)]))
+    assert written == "M3 S14 ; on\nG0 X0 Y0\nG1 X1 F600 S9.5 (S1)\nG1 Y1\nG1 X0 S8\nM5\n"
+
+
+def test_gcode_goes_back_to_its_own_s_where_nothing_is_ordered(tmp_path: Path) -> None:
+    text = "M3 S14\nG0 X0 Y0\nG1 X1 F600\nG1 Y1\n"
+    assert (
+        write(tmp_path, "a.nc", text, order([0], [(1, 9)])) == "M3 S14\nG0 X0 Y0\nG1 X1 F600 S9\nG1 Y1 S14\n"
+    )
+
+
+def test_an_arc_is_split_into_arcs_of_the_same_circle(tmp_path: Path) -> None:
+    text = "M3 S14\nG0 X0 Y0\nG2 X2 Y0 I1 J0 F600\n"
+    written = write(tmp_path, "a.nc", text, order([0], [(0.5, 9), (1, 8)])).splitlines()
+    assert written[2:] == ["G2 X1 Y1 I1 J0 F600 S9", "G2 X2 Y0 I0 J-1 S8"]
+
+
+def test_more_than_half_a_turn_keeps_its_negative_radius(tmp_path: Path) -> None:
+    text = "M3 S14\nG0 X1 Y0\nG3 X0 Y-1 R-1 F600\n"
+    written = write(tmp_path, "a.nc", text, order([0], [(0.9, 9), (1, 8)])).splitlines()
+    assert "R-1" in written[2]
+    assert "R1" in written[3]
+
+
+def test_half_turns_get_a_centre_since_a_radius_does_not_tell_it(tmp_path: Path) -> None:
+    text = "M3 S14\nG0 X1 Y0\nG3 X0 Y-1 R-1 F600 (long)\n"
+    written = write(tmp_path, "a.nc", text, order([0], [(0.66, 9), (1, 8)])).splitlines()
+    assert "R" not in written[2].replace("(long)", "")
+    assert "I-1 J0" in written[2]
+
+
+def test_relative_steps_add_up_to_the_step(tmp_path: Path) -> None:
+    text = "G91\nM3 S14\nG1 X1 Y0.1 F600\nG1 X0.7\n"
+    written = write(tmp_path, "a.nc", text, order([0, 1], [(1 / 3, 9), (2 / 3, 8), (1, 7)], [(1, 7)]))
+    steps = [float(line.split("X")[1].split()[0]) for line in written.splitlines() if "X" in line]
+    assert sum(steps) == pytest.approx(1.7, abs=1e-12)
+
+
+def test_a_checksum_is_right_again(tmp_path: Path) -> None:
+    written = write(
+        tmp_path, "a.nc", "M3 S14\nG0 X0 Y0\nN3 G1 X1 F600*99\n", order([0], [(1, 9)])
+    ).splitlines()[2]
+    code, checksum = written.split("*")
+    assert int(checksum) == int(np.bitwise_xor.reduce(np.frombuffer(code.encode(), np.uint8)))
+
+
+def test_a_printer_gets_s_and_travels_with_s0(tmp_path: Path) -> None:
+    text = "M82\nG0 X0 Y0\nG1 X1 E0.5 F600\nG1 X0\nG1 Y1 E0.9\n"
+    written = write(tmp_path, "a.gcode", text, order([0, 2], [(0.5, 9), (1, 8)], [(1, 7)])).splitlines()
+    assert written[2:] == ["G1 X0.5 E0.25 F600 S9", "G1 X1 E0.5 S8", "G1 X0 S0", "G1 Y1 E0.9 S7"]
+
+
+def test_a_program_without_powers_is_planned_whole(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"line 3: a program that gives no powers must be planned as a whole"):
+        write(tmp_path, "a.gcode", "G0 X0 Y0\nG1 X1 F600\nG1 Y1\n", order([0], [(1, 9)]))
+
+
+def test_a_lit_rapid_move_cannot_have_a_power(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="a rapid move cannot have a power"):
+        write(tmp_path, "a.gcode", "G1 X0 Y0 F600\nG0 X1 E1\n", order([0], [(1, 9)]))
+
+
+def test_whole_numbers_of_s_stay_whole(tmp_path: Path) -> None:
+    text = "M3 S100\nG0 X0 Y0\nG1 X1 F600\n"
+    assert "S129" in write(tmp_path, "a.nc", text, order([0], [(1, 10.1)]), s_max=255)
+    assert ScanFile(str(tmp_path / "a.nc"), 255, 20.0).find_step() == pytest.approx(20 / 255)
+    assert "S128.775" in write(
+        tmp_path, "a.nc", text.replace("100", "99.5"), order([0], [(1, 10.1)]), s_max=255
+    )
+
+
+def test_a_speed_becomes_f_and_is_taken_back(tmp_path: Path) -> None:
+    text = "M3 S9\nG0 X0 Y0\nG1 X1 F600\nG1 Y1\n"
+    written = write(tmp_path, "a.nc", text, order([0], [(1, 9)], speed=0.1)).splitlines()
+    assert written[2:] == ["G1 X1 F6000", "G1 Y1 F600"]
+
+
+def test_csv_gets_a_column_and_keeps_its_comments(tmp_path: Path) -> None:
+    text = '# a\nx_mm,y_mm,note\n0,0,a\n1, 0,"b,c"\n'
+    written = write(tmp_path, "a.csv", text, order([1], [(0.5, 9), (1, 8)]))
+    assert written == '# a\nx_mm,y_mm,note,power_w\n0,0,a\n0.5,0,,9\n1, 0,"b,c",8\n'
+
+
+def test_hatches_are_regrouped_by_power(tmp_path: Path) -> None:
+    head = "$$HEADERSTART\n$$UNITS/1\n$$LAYER/0\n"
+    text = head + "$$HATCHES/1,3,0,0,1,0, 1,1,0,1, 0,2,1,2\n$$GEOMETRYEND\n"
+    written = write(tmp_path, "a.cli", text, order([0, 1, 2], [(1, 9)], [(1, 9)], [(1, 8)]))
+    commands = "$$POWER/9\n$$HATCHES/1,2,0,0,1,0,1,1,0,1\n$$POWER/8\n$$HATCHES/1,1,0,2,1,2\n"
+    assert written == f"{head}{commands}$$GEOMETRYEND\n"
+
+
+def test_a_command_without_its_slash_is_split_too(tmp_path: Path) -> None:
+    text = "$$HEADERSTART\n$$UNITS/1\n$$LAYER/0\n$$HATCHES //all\n1,1,0,0,1,0\n"
+    written = write(tmp_path, "a.cli", text, order([0], [(0.5, 9), (1, 8)]))
+    assert written.endswith("$$HATCHES/1,1,0,0,0.5,0\n$$POWER/8\n$$HATCHES/1,1,0.5,0,1,0//all\n")
+
+
+def test_one_power_leaves_a_command_as_it_is(tmp_path: Path) -> None:
+    head, hatches = "$$HEADERSTART\n$$UNITS/1\n$$LAYER/0\n", "$$HATCHES/1,2,0,0, 1,0,//x//\n1,1,0,1\n"
+    written = write(tmp_path, "a.cli", head + hatches, order([0, 1], [(1, 9)], [(1, 9)]))
+    assert written == f"{head}$$POWER/9\n{hatches}"
+
+
+def test_a_table_keeps_its_columns_in_line(tmp_path: Path) -> None:
+    text = "Mode X Y Z Power Param\n1 0 0 0 0 0\n0  0.001   0  0  15       0.304\n"
+    written = write(tmp_path, "a.txt", text, order([1], [(0.5, 9.25), (1, 8)])).splitlines()
+    assert written[2:] == ["0  0.0005  0  0  9.25     0.304", "0  0.001   0  0  8        0.304"]
+
+
+def test_pmod_is_a_share_of_the_full_power(tmp_path: Path) -> None:
+    text = "Mode X(mm) Y(mm) Z(mm) Pmod Param\n1 0 0 0 0 0\n0 1 0 0 1 0.3\n"
+    written = write(tmp_path, "a.txt", text, order([1], [(1, 10)]))
+    assert written.splitlines()[2].split()[4] == "0.5"
+
+
+def test_orders_of_layers_that_take_turns_join_in_the_order_of_the_file() -> None:
+    joined = join_orders([order([0, 3], [(0.5, 1), (1, 2)], [(1, 3)]), order([1], [(0.2, 4), (1, 5)])])
+    assert joined.moves.tolist() == [0, 1, 3]
+    found = [own for move in (0, 1, 3) if (own := joined.find(move))]
+    assert [own.shares for own in found] == [[0.5, 1.0], [0.2, 1.0], [1.0]]
+    assert [own.powers for own in found] == [[1.0, 2.0], [4.0, 5.0], [3.0]]
+    assert joined.find(2) is None
+
+
+def test_places_along_a_polyline_end_exactly_at_its_end() -> None:
+    assert find_along([0j, 1 + 0j, 1 + 1j], [0.25, 0.75, 1.0]) == [0.5 + 0j, 1 + 0.5j, 1 + 1j]
+
+
+def test_only_files_are_written_again() -> None:
+    with pytest.raises(BadInput, match="must be a file"):
+        ScanFile("diagonal")
