@@ -5,7 +5,9 @@
 
 Calibrates the margins of a process with a noisy, late camera on 39 runs, then tries them on 300 new runs drawn
 alike, and on 300 more during which the laser grows slower from run to run, which nobody knows: with these
-margins, and with those that follow what the camera sees. Writes docs/results/margins.json, .md and .png.
+margins, and every third also with those that follow what the camera sees. Where the 300 disturbed runs of
+benchmarks/twin.py are on disk, these are split at random, 39 to calibrate on and the others to be covered.
+Writes docs/results/margins.json, .md and .png.
 """
 
 import argparse
@@ -18,6 +20,7 @@ from typing import Any
 import numpy as np
 from margins_page import write_page
 from numpy.typing import NDArray
+from twin_trials import UNSEEN, disturb, on
 
 from laserloop.cluster import check_workers, open_cluster, share_out
 from laserloop.control.adaptive import AdaptiveMargin, AdaptiveSettings
@@ -36,6 +39,7 @@ COUNT = 300
 SLOWEST_US = 60.0  # lag of the laser in the last run of the drift
 BY_RUN = AdaptiveSettings(rate=0.02, memory=100)  # of margins that follow from run to run
 SETS = ("plain", "drift")
+EVERY, SPLITS = 3, 2000  # of the runs also with margins that follow; random splits
 FloatArray = NDArray[np.float64]
 
 
@@ -48,6 +52,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=1e6, help="start no run after this time")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "margins")
+    parser.add_argument("--twin", type=Path, default=ROOT / "out" / "twin", help="runs of benchmarks/twin.py")
     parser.add_argument("--results", type=Path, default=ROOT / "docs" / "results")
     parser.add_argument("--page", action="store_true", help="run nothing")
     options = parser.parse_args()
@@ -61,21 +66,24 @@ def main() -> None:
         found: dict[str, Any] = {"versions": find_versions(), "code": hash_code()}
         found |= {"process": PROCESS.to_json(), "margins": margins.to_json(), "count": options.count}
         for name in SETS:
-            cases = [case for k in range(options.count) for case in list_cases(name, k, margins)]
-            found[name] = judge(run_all(cases, options.out, workers, until), known)
+            fixed = [make_case(name, k, options.count, margins) for k in range(options.count)]
+            moving = [replace(case, adaptive=True) for case in fixed[::EVERY]]
+            records = run_all([*fixed, *moving], options.out, workers, until)
+            found[name] = judge(records[: len(fixed)], records[len(fixed) :], known)
+        found["splits"] = split(options.twin)
         save(file, dump(found))
     page, figure = write_page(file)
     save(options.results / "margins.md", page)
     save_figure(options.results / "margins.png", figure)
 
 
-def list_cases(name: str, k: int, margins: Margins) -> tuple[LoopCase, LoopCase]:
-    """Run k with the calibrated margins, and with those that follow."""
+def make_case(name: str, k: int, count: int, margins: Margins) -> LoopCase:
+    """Run k with the calibrated margins."""
     case = replace(TRIALS.draw(k), delta_k=None, margins=margins)
     if name == "drift" and k:
-        lag = ("laser-lag-us", SLOWEST_US * k / (COUNT - 1))
+        lag = ("laser-lag-us", SLOWEST_US * k / (count - 1))
         case = replace(case, mismatch=tuple(sorted((*case.mismatch, lag))))
-    return case, replace(case, adaptive=True)
+    return case
 
 
 def run_all(cases: list[LoopCase], out: Path, workers: int, until: float) -> list[dict[str, Any]]:
@@ -115,10 +123,32 @@ def score(record: dict[str, Any]) -> tuple[float, float]:
     return float(residual.max()), float(-residual.min())
 
 
-def judge(records: list[dict[str, Any]], known: FloatArray) -> dict[str, Any]:
-    """Of records by twos, fixed then adaptive: which runs kept their margins, which share of ticks theirs."""
-    scores = np.array([score(record) for record in records[::2]])
-    ticks = [count_ticks(record) for record in records[1::2]]
+def split(out: Path) -> dict[str, Any] | None:
+    """How often margins of 39 random runs of the twin's 300 disturbed ones cover the others; None if not run."""
+    cases = [disturb(on(path)) for path in UNSEEN]
+    if not all(has_case(out / "runs", case.settings()) for case in cases):
+        return None
+    scores = np.array([score(keep_case(case, out)) for case in cases])
+    rng, covered, widths = np.random.default_rng(0), [], []
+    for _ in range(SPLITS):
+        order = rng.permutation(len(scores))
+        margins = find_margins_of(scores[order[:RUNS]])
+        widths.append((margins.above, margins.below))
+        covered.append((scores[order[RUNS:]] <= widths[-1]).mean(axis=0))
+    return {
+        "runs": len(scores),
+        "splits": SPLITS,
+        "covered": np.mean(covered, axis=0).tolist(),
+        "worst_tenth": np.quantile(covered, 0.1, axis=0).tolist(),
+        "margins_k": np.mean(widths, axis=0).tolist(),
+    }
+
+
+def judge(fixed: list[dict[str, Any]], moving: list[dict[str, Any]], known: FloatArray) -> dict[str, Any]:
+    """Which runs kept their margins, and which share of ticks those that follow."""
+    scores = np.array([score(record) for record in fixed])
+    ticks = [count_ticks(record) for record in moving]
+    records = (*fixed, *moving)
     return {
         "scores_k": scores.tolist(),
         "follow_k": follow(known, scores).tolist(),

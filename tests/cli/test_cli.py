@@ -102,9 +102,19 @@ def test_without_options_nothing_is_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_leaving_the_materials_range_is_noted_once_with_the_largest_excess(capsys: Capture) -> None:
+def test_melting_is_noted_once_with_the_largest_excess(capsys: Capture) -> None:
     assert main(["simulate", "diagonal", "--ticks", "15", "--power-w", "60", "--json", "a.json"]) == 0
     highest = max(json.loads(Path("a.json").read_text())["t_max_k"])
+    err = capsys.readouterr().err
+    assert re.fullmatch(rf"laserloop: note: temperatures of {highest:.5g} K lie .*not modelled\.\n", err)
+
+
+def test_leaving_the_materials_range_is_noted_once_with_the_largest_excess(capsys: Capture) -> None:
+    Path("alloy.csv").write_text("T,k,rho,cp\n300,15,8000,480\n900,22,7800,560\n")
+    options = ["--ticks", "15", "--power-w", "25", "--material", "alloy.csv", "--json", "a.json"]
+    assert main(["simulate", "diagonal", *options]) == 0
+    highest = max(json.loads(Path("a.json").read_text())["t_max_k"])
+    assert highest > 900.0
     err = capsys.readouterr().err
     assert re.fullmatch(rf"laserloop: note: temperatures of {highest:.5g} K lie .*limit\.\n", err)
 

@@ -134,7 +134,25 @@ def test_an_example_file_gives_its_numbers(
 
 def test_every_path_among_the_examples_is_tried_here() -> None:
     files = {file.name for file in EXAMPLES.iterdir() if names_file(file.name)}
-    assert files == {"bracket.gcode", "hatch.gcode", "layer.cli", "segments.txt"}
+    own = {"bracket.gcode", "hatch.gcode", "layer.cli", "segments.txt"}
+    assert files == own | {"cutter.nc", "slicer.gcode", "pyslm_layer.cli"}
+
+
+@pytest.mark.parametrize(
+    ("name", "lit_mm", "dark_mm"),
+    [("cutter.nc", 2.4 * np.pi + np.pi + 2 * np.hypot(0.35, 0.2), 1.4), ("slicer.gcode", 18.52, 2.25)],
+)
+def test_files_in_other_tools_dialects_give_their_lengths(name: str, lit_mm: float, dark_mm: float) -> None:
+    """Relative arcs, M4 and S; a printer's file, where the laser is on while E grows. Samples cut corners."""
+    path = find_path(str(EXAMPLES / name), centre=True)
+    length = 1e3 * np.hypot(*np.diff(path.positions, axis=0).T)
+    assert length[path.lit].sum() == pytest.approx(lit_mm, rel=0.02)
+    assert length[~path.lit].sum() == pytest.approx(dark_mm, abs=0.1)
+
+
+def test_a_layer_hatched_by_another_tool_is_read_whole() -> None:
+    path = find_path(str(EXAMPLES / "pyslm_layer.cli"), centre=True)
+    assert np.count_nonzero(path.lit) * path.tick * 304 == pytest.approx(34.9, rel=0.02)
 
 
 def test_the_command_line_prints_what_was_assumed_and_takes_the_speed_of_the_file(
