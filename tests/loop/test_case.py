@@ -364,3 +364,12 @@ def test_the_headline_is_taken_on_the_plants_own_reading() -> None:
         assert {name: found[name] for name in found[own]} == found[own]
         assert found["series"]["t_true_k"] == found["series"][f"t_{own}_k"]
         assert found["peak"]["t_max_k"] > found["node"]["t_max_k"]
+
+
+def test_adaptive_margins_are_in_the_record_and_only_the_twin_has_them() -> None:
+    case = LoopCase(path="diagonal", plant="graded", controller="twin", ticks=60, delta_k=None, adaptive=True)
+    series = record_case(case)["series"]
+    assert len(series["margin_above_k"]) == len(series["margin_below_k"]) == 60
+    assert len(set(series["margin_above_k"])) > 1  # they follow
+    with pytest.raises(BadInput, match="belong to the twin"):
+        record_case(replace(case, controller="pi"))

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from laserloop.bench.plant import POWER, Progress, one_core
+from laserloop.bench.plant import POWER, Progress, one_core, time_snapshot
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Plant, make_plant, paper_settings
 from laserloop.process import Process
@@ -133,21 +133,8 @@ def _run_layer(side: float, process: Process, progress: Progress | None) -> dict
         "energy_imbalance": abs(books["stored"] + books["lost"] - books["absorbed"]) / books["absorbed"],
         "t_max_k": float(hottest[lit].max()),
         "t_min_k": float(hottest[lit].min()),
-        **_time_snapshots(plant),
+        **dict(zip(("snapshot_ms", "restore_ms"), time_snapshot(plant), strict=True)),
     }
-
-
-def _time_snapshots(plant: Plant) -> dict[str, float]:
-    """Median milliseconds of a snapshot and of the way back to it."""
-    times = []
-    for _ in range(21):
-        start = time.perf_counter()
-        snapshot = plant.snapshot()
-        middle = time.perf_counter()
-        plant.restore(snapshot)
-        times.append((middle - start, time.perf_counter() - middle))
-    save, load = 1e3 * np.median(times, axis=0)
-    return {"snapshot_ms": float(save), "restore_ms": float(load)}
 
 
 @njit(fastmath=True)

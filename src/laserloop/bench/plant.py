@@ -35,7 +35,7 @@ def run_plant_bench(
         for plant in (paper, graded):  # compiles, and shows the memory of an episode
             _drive(plant, path, range(steps))
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        snapshots = {plant.settings.name: _time_snapshot(plant) for plant in (paper, graded)}
+        snapshots = {plant.settings.name: time_snapshot(plant) for plant in (paper, graded)}
         return {
             **_race(paper, graded, path, min(reference_steps, steps), progress),
             "snapshot_ms": max(s[0] for s in snapshots.values()),
@@ -90,7 +90,7 @@ def _drive(plant: Plant, path: ScanPath, ticks: range) -> tuple[float, list[floa
     return seconds, [surface.node.temperature for surface in surfaces]
 
 
-def _time_snapshot(plant: Plant) -> tuple[float, float]:
+def time_snapshot(plant: Plant) -> tuple[float, float]:
     """Median milliseconds of a snapshot and of a restore, at the end of an episode."""
     times = []
     for _ in range(21):

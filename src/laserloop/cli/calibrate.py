@@ -75,7 +75,7 @@ def calibrate(
         check_output("--out", out)
         target, wish = target or ProcessOptions(), wish or LoopOptions()
         page = _calibrate_process(target, wish, runs, level, spread, ticks, workers, out)
-        shown = page["margins"] | {"longest_run_ticks": ticks}
+        shown = page["margins"] | {"ticks of a run": ticks}
         publish(page, json_file, tabulate_numbers(shown))
         return
     if data is None:

@@ -8,11 +8,11 @@ from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil, inf, isfinite
+from math import inf, isfinite
 from typing import Protocol, runtime_checkable
 
 from laserloop.control.action import Action, Controller
-from laserloop.control.margins import LEVEL, ROUNDING, Margins, count_needed
+from laserloop.control.margins import LEVEL, Margins, count_needed, pick_quantile
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 
@@ -49,10 +49,7 @@ class AdaptiveMargin:
         """The ⌈(n + 1)(1 − α)⌉-th smallest of the n scores known; ∞ where there is none of that rank."""
         if len(self._sorted) < count_needed(self._settings.level):
             return self._start
-        rank = ceil((len(self._sorted) + 1) * (1.0 - self.alpha) - ROUNDING)
-        if rank < 1:
-            return -inf
-        return self._sorted[rank - 1] if rank <= len(self._sorted) else inf
+        return pick_quantile(self._sorted, 1.0 - self.alpha)
 
     def learn(self, score: float) -> None:
         """Judge the margin by the score that it was for, then keep the score."""

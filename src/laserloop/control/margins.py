@@ -7,6 +7,7 @@ their predictions this far inside the window keep the truth in it.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from math import ceil, inf, isfinite
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.process import Process
@@ -56,11 +57,15 @@ class Margins:
 
 def find_quantile(scores: ArrayLike, level: float) -> float:
     """The least value that covers a new score with probability `level`; ∞ if too few are known."""
-    known = np.sort(np.asarray(scores, dtype=float))
-    rank = ceil((len(known) + 1) * level - ROUNDING)
+    return pick_quantile(np.sort(np.asarray(scores, dtype=float)), level)
+
+
+def pick_quantile(rising: Sequence[float] | NDArray[np.float64], level: float) -> float:
+    """The same of scores that rise already: the ⌈(n + 1)·level⌉-th of n, −∞ below the first."""
+    rank = ceil((len(rising) + 1) * level - ROUNDING)
     if rank < 1:
         return -inf
-    return float(known[rank - 1]) if rank <= len(known) else inf
+    return float(rising[rank - 1]) if rank <= len(rising) else inf
 
 
 def count_needed(level: float) -> int:

@@ -146,6 +146,10 @@ def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
         problem = make_twin_problem(problem, case.tracking)
         problem, margin_notes = _keep_margins(chosen, problem)
         notes += margin_notes
+    elif case.margins is not None or case.adaptive:
+        raise BadInput(
+            f"margins of a process belong to the twin, but the controller is {chosen.controller}: drop them"
+        )
     check_factors(dict(case.mismatch))
     delta = case.delta_k
     told = (*notes, *tell_margin(model, case.process.camera, delta), *tell_mismatch(case.mismatch))
