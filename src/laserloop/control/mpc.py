@@ -51,7 +51,7 @@ class MpcController:
         self._compensate = compensate
         self._resume = resume
         self._until_dark = until_dark
-        self._validator = ImageValidator()
+        self._validator = ImageValidator(mark=getattr(predictor, "skips_pixels", False))
         self.reset()
 
     def reset(self) -> None:

@@ -127,7 +127,7 @@ class TwinController:
         self._lines = np.zeros(0), np.zeros(0)  # x and y of the last image
         self._places = 0, 0  # where they lie
         self._tick = twin.process.tick
-        self._validator = ImageValidator()
+        self._validator = ImageValidator(mark=True)
         self.reset()
 
     def reset(self) -> None:

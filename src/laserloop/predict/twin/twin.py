@@ -59,6 +59,7 @@ class TwinPredictor:
 
     name = "twin"
     affine = False
+    skips_pixels = True  # those that are NaN
 
     def __init__(self, process: Process, settings: TwinSettings | None = None) -> None:
         self.settings = settings or TwinSettings()
@@ -180,7 +181,9 @@ class TwinPredictor:
         pixel, lines = camera.pixel or 0.0, LINES[camera.noise > 0.0]
         rows, columns = nearest(image.y, peak[1], lines), nearest(image.x, peak[0], lines)
         points = np.stack(np.meshgrid(image.x[columns], image.y[rows]), axis=-1).reshape(-1, 2)
-        seen = self.table.theta_of(image.temperature[rows, columns].ravel())
+        T_seen = image.temperature[rows, columns].ravel()
+        good = ~np.isnan(T_seen)  # a broken pixel counts for nothing
+        points, seen = points[good], self.table.theta_of(T_seen[good])
         inside = CORNERS if pixel > SUBPIXEL * self.body.sigma else np.zeros((1, 2))
         spots = (points[:, np.newaxis] + 0.5 * pixel * inside).reshape(-1, 2)
         top = frames[len(frames) // 2][0].at(peak)
