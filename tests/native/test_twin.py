@@ -153,7 +153,7 @@ class Plate:
 
 
 def close(controller: Controller, process: Process, ticks: int, broken: range = range(0)) -> list[Action]:
-    """The actions of a loop on the plate, images as late as the camera is; in some the hottest pixel is broken."""
+    """The actions of a loop on the plate, images late as the camera is, in some the hottest pixel broken."""
     way, lit = wander((-1e-3, 0.5e-3), ticks, 3)
     plate, delay = Plate(process), process.camera.delay
     powers, images = np.zeros(len(lit)), list[Image]()

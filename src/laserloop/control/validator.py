@@ -1,4 +1,4 @@
-"""Validation: which images a controller believes. Single bad pixels are mended or marked, bad images refused."""
+"""Validation: which images a controller believes. Bad pixels are mended or marked, bad images refused."""
 
 import math
 
