@@ -178,9 +178,7 @@ class TwinBench:
         for _ in range(ROUNDS):
             for k in range(len(loop)):
                 loop.run(laps, k)
-        quickest = np.reshape(laps.seconds, (ROUNDS, -1)).min(
-            axis=0
-        )  # of each tick: without the machine's noise
+        quickest = np.reshape(laps.seconds, (ROUNDS, -1)).min(axis=0)  # of each tick: no noise
         return laps.describe() | {
             "over_tick_fraction": laps.share_over(QUICK),
             "over_tick_fraction_quiet": laps.share_over(QUICK, quiet=True),
