@@ -1,7 +1,7 @@
 """The closed loop: measure, decide, move, once per tick of the path."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 from time import perf_counter
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Controller, Status
 from laserloop.loop.faults import Disturb, Drift
+from laserloop.loop.rig import Rig
 from laserloop.paths import ScanPath
 from laserloop.paths.preview import Preview
 from laserloop.plant import Camera, Image, Plant, Surface
@@ -116,63 +117,37 @@ def follow(
     drift: Drift | None = None,
 ) -> Iterator[Tick]:
     """Measure, decide, move: the power decided at t_k acts on [t_k, t_{k+1}]."""
-    camera.reset()
-    surface = plant.reset()
-    turn = Turn(plant, camera, controller, path, bounds, disturb, drift)
+    rig = Rig(plant, camera, path, bounds, disturb, drift)
+    turn, surface = Turn(rig, controller), rig.reset()
     for k in range(len(path)):
         tick = turn.take(k, surface)
         surface = tick.surface
         yield tick
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Turn:
-    """Those who meet once per tick of a path, and what the laser was told so far."""
+    """Those who meet once per tick."""
 
-    plant: Plant
-    camera: Camera
+    rig: Rig
     controller: Controller
-    path: ScanPath
-    bounds: tuple[float, float]  # W
-    disturb: Disturb | None = None
-    drift: Drift | None = None
-    powers: list[float] = field(default_factory=list)  # W, of all ticks so far
 
     def take(self, k: int, surface: Surface) -> Tick:
         """Measure, decide, move."""
-        image: Image | None = self.camera.see(surface)
-        if k % self.camera.settings.every:
-            image = None
-        elif self.disturb is not None and image is not None:
-            image = self.disturb(k, image)
+        image = self.rig.measure(k, surface)
         preview = self.look_ahead(k)
         began = perf_counter()
         action, failure = decide(self.controller, image, preview)
         wall = perf_counter() - began
-        power = bound(action.power, self.bounds) if self.path.lit[k] else 0.0
-        given = power if self.drift is None else self.drift(k, power)
-        surface = self.plant.step(given, self.path.spot(k))
-        self.powers.append(power)
+        surface = self.rig.move(k, action.power)
+        power = self.rig.powers[-1]
         seen = float("nan") if image is None else image.peak.temperature
         return Tick(action=action, power=power, wall_s=wall, seen=seen, surface=surface, failure=failure)
 
     def look_ahead(self, k: int) -> Preview:
         """What the controller is told at tick `k`."""
         horizon, memory = getattr(self.controller, "horizon", 1), getattr(self.controller, "memory", 0)
-        return look_ahead(self.path, k, self.powers, horizon, memory)
-
-
-def look_ahead(path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = 0) -> Preview:
-    """What the scanner knows at tick `k`, after it gave `powers`."""
-    past = min(k, memory)
-    return Preview(
-        time=k * path.tick,
-        tick=path.tick,
-        positions=path.preview(k - past, past + horizon),
-        powers=np.array(powers[k - past : k]),
-        lit=path.preview_lit(k, horizon),
-        was_lit=path.lit[k - past : k],
-    )
+        return self.rig.look_ahead(k, horizon, memory)
 
 
 def reset(controller: Controller) -> str:
@@ -197,11 +172,6 @@ def decide(controller: Controller, image: Image | None, preview: Preview) -> tup
     if not np.isfinite(float(power)):
         return Action(power=0.0, status=Status.NOT_FINITE), ""
     return answer if isinstance(answer, Action) else Action(power=float(power), status=Status.BARE), ""
-
-
-def bound(power: float, bounds: tuple[float, float]) -> float:
-    """The laser's own limits; what is no number is the least power."""
-    return min(max(power, bounds[0]), bounds[1]) if np.isfinite(power) else bounds[0]
 
 
 def read_prediction(action: Action) -> float:
