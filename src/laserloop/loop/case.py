@@ -13,12 +13,12 @@ from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
 from laserloop.control.gains import Gains, find_gains
 from laserloop.control.margins import Margins, find_margins
-from laserloop.control.problem import MpcProblem
+from laserloop.control.problem import ROOM, MpcProblem
 from laserloop.control.twin import make_twin_problem
 from laserloop.loop.cache import hash_file, solve_case
-from laserloop.loop.controllers import ROOM, WITH_GAINS, WITH_MODEL, adapt, choose_camera, make_controller
+from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, adapt, choose_camera, make_controller
 from laserloop.loop.deadline import DeadlineController, draw_charges
-from laserloop.loop.faults import Disturb, Fault
+from laserloop.loop.faults import Disturb, Drift, Fault
 from laserloop.loop.notes import (
     tell_margin,
     tell_mismatch,
@@ -29,7 +29,7 @@ from laserloop.loop.notes import (
     tell_uncalibrated,
 )
 from laserloop.loop.own_file import names_own
-from laserloop.loop.run import Run, run_closed_loop
+from laserloop.loop.run import Run, Watch, run_closed_loop
 from laserloop.loop.scores import score, series_of
 from laserloop.loop.tuning import tune_for
 from laserloop.paths import ScanPath, find_path, names_file
@@ -95,6 +95,8 @@ class Hooks:
 
     path: ScanPath | None = None  # instead of the one that the case names
     disturb: Disturb | None = None
+    drift: Drift | None = None
+    watch: Watch | None = None  # every tick as it is done
     progress: Progress | None = None
     say: Callable[[str], None] = lambda _: None  # what a person should know before a long wait
     wrap: Callable[[Controller], Controller] | None = None  # around the controller
@@ -119,12 +121,12 @@ def keep_case(case: LoopCase, root: Path) -> dict[str, Any]:
 def record_case(case: LoopCase, hooks: Hooks | None = None) -> dict[str, Any]:
     """The record of a case: its scores, then the series they were taken from."""
     ready = prepare(case, hooks := hooks or Hooks())
-    return record(_run(ready, hooks), ready.problem, model=ready.case.model)
+    return record(run_prepared(ready, hooks), ready.problem, model=ready.case.model)
 
 
 def run_case(case: LoopCase, hooks: Hooks | None = None) -> Run:
     """Close the loop that a case describes."""
-    return _run(prepare(case, hooks := hooks or Hooks()), hooks)
+    return run_prepared(prepare(case, hooks := hooks or Hooks()), hooks)
 
 
 def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
@@ -185,7 +187,8 @@ def choose(case: LoopCase) -> LoopCase:
     return replace(case, controller=controller, model=model)
 
 
-def _run(ready: Prepared, hooks: Hooks) -> Run:
+def run_prepared(ready: Prepared, hooks: Hooks) -> Run:
+    """Close the loop of a case that is prepared."""
     case, path = ready.case, ready.path
     factors = dict(case.mismatch)
     plant = make_plant(
@@ -204,8 +207,9 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
         controller if hooks.wrap is None else hooks.wrap(controller),
         path,
         disturb=hooks.disturb or (None if case.fault is None else case.fault.disturb),
-        drift=None if case.fault is None else case.fault.drift,
+        drift=hooks.drift or (None if case.fault is None else case.fault.drift),
         progress=hooks.progress,
+        watch=hooks.watch,
     )
     notes = (*run.notes, *ready.notes, *told, *tell_range(plant, run))
     return replace(run, process=replace(case.process, tick=path.tick), notes=notes)
