@@ -65,14 +65,14 @@ class Cost:
 
 Make = Callable[[Seat], Controller]
 Train = Callable[[Path, int, Path], Cost]
-"""Folder of data, seed and folder of the model in; the model is written there, its cost beside it, and out."""
+"""Folder of data, seed and folder of the model in, where the model is written and its cost; the cost out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Entrant:
     """One of those who are compared.
 
-    It is made by `make`, or, if that is None, by the controller and model that `settings` of a `LoopCase` name.
+    It is made by `make`, or else by the controller and model that its `settings` of a `LoopCase` name.
     """
 
     name: str

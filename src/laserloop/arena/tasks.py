@@ -102,7 +102,7 @@ def list_tasks(
     levels: Iterable[str] = tuple(LEVELS),
     ticks: int = TICKS,
 ) -> Iterator[Task]:
-    """So many paths, one family after another, each on every process and level; the first are in all lists."""
+    """So many paths, family after family, each on every process and level; longer lists begin with shorter."""
     if split not in SPLITS:
         raise BadInput(f"a split must be one of {', '.join(SPLITS)}, got {split!r}: choose one")
     processes, levels = tuple(processes), tuple(levels)

@@ -230,7 +230,7 @@ def drive(
 
 def build_controller(ready: Prepared, hooks: Hooks, plant: Plant | None) -> Controller:
     """The controller of a case; only an oracle needs the plant."""
-    case, path = ready.case, ready.path
+    case = ready.case
     if hooks.build is not None and plant is not None:
         return hooks.build(ready, plant)
     assert case.controller is not None

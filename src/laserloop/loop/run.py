@@ -171,7 +171,7 @@ class Turn:
 def look_ahead(
     path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = 0, foresight: int | None = None
 ) -> Preview:
-    """What the scanner knows at tick `k`, after it gave `powers`, or makes of `foresight` ticks of its way."""
+    """What the scanner knows at tick `k`, after it gave `powers`, with `foresight` ticks of the way or all."""
     past = min(k, memory)
     way, lit = path.preview(k - past, past + horizon), path.preview_lit(k, horizon)
     if foresight is not None and foresight < horizon:

@@ -44,12 +44,12 @@ def align(seen: FloatArray, delay: int, lit: NDArray[np.bool_]) -> FloatArray:
     known = np.flatnonzero(np.isfinite(then) & lit)
     if not len(known):
         return np.full(len(seen), np.nan)
-    return np.interp(np.arange(len(seen)), known, then[known])
+    return np.asarray(np.interp(np.arange(len(seen)), known, then[known]))
 
 
 ILC = Entrant(
     name="ilc",
-    about=f"Iterative learning: {PASSES} passes over the very task, power corrected by the last pass's error.",
+    about=f"Iterative learning: {PASSES} passes over the very task, each corrected by the last one's error.",
     make=make,
     passes=PASSES,
     sources=(Path(__file__),),
