@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from laserloop import BadInput
 from laserloop.control.observation import PARTS, SIZE, SPOTS, Observer
 from laserloop.loop.rig import look_ahead
 from laserloop.native.twin_loops import TwinLoops

@@ -3,11 +3,14 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from laserloop.loop.faults import Disturb, Drift
 from laserloop.paths import ScanPath
 from laserloop.paths.preview import Preview
 from laserloop.plant import Camera, Image, Plant, Surface
+
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(slots=True, eq=False)
@@ -18,6 +21,7 @@ class Rig:
     camera: Camera
     path: ScanPath
     bounds: tuple[float, float]  # W
+    foresight: int | None = None  # ticks of the way ahead that are told truly; None: all of it
     disturb: Disturb | None = None
     drift: Drift | None = None
     powers: list[float] = field(default_factory=list)  # W, what the laser was told in all ticks so far
@@ -37,7 +41,7 @@ class Rig:
 
     def look_ahead(self, k: int, horizon: int, memory: int = 0) -> Preview:
         """What the scanner knows at tick `k`."""
-        return look_ahead(self.path, k, self.powers, horizon, memory)
+        return look_ahead(self.path, k, self.powers, horizon, memory, self.foresight)
 
     def move(self, k: int, command: float) -> Surface:
         """Give a power, W, as far as the laser can and the path is lit; the surface when tick `k` ends."""
@@ -48,17 +52,37 @@ class Rig:
         return surface
 
 
-def look_ahead(path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = 0) -> Preview:
-    """What the scanner knows at tick `k`, after it gave `powers`."""
+def look_ahead(
+    path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = 0, foresight: int | None = None
+) -> Preview:
+    """What the scanner knows at tick `k` after it gave `powers`: `foresight` ticks of its way, or all."""
     past = min(k, memory)
+    way, lit = path.preview(k - past, past + horizon), path.preview_lit(k, horizon)
+    if foresight is not None and foresight < horizon:
+        way, lit = go_straight(path, k, min(foresight, len(path) - k), way, lit)
     return Preview(
         time=k * path.tick,
         tick=path.tick,
-        positions=path.preview(k - past, past + horizon),
+        positions=way,
         powers=np.array(powers[k - past : k]),
-        lit=path.preview_lit(k, horizon),
+        lit=lit,
         was_lit=path.lit[k - past : k],
     )
+
+
+def go_straight(
+    path: ScanPath, k: int, known: int, way: FloatArray, lit: NDArray[np.bool_]
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """A preview at tick `k` that goes straight on, lit as before, after the `known` ticks ahead.
+
+    Whether the laser is on in the coming tick is known in any case. A beam that has not moved yet rests.
+    """
+    last, unknown = k + known, len(lit) - known
+    hop = path.positions[last] - path.positions[last - 1] if last else np.zeros(2)
+    beyond = path.positions[last] + np.outer(np.arange(1.0, unknown + 1), hop)
+    lit = lit.copy()
+    lit[max(known, 1) :] = lit[max(known, 1) - 1]
+    return np.concatenate((way[: len(way) - unknown], beyond)), lit
 
 
 def bound(power: float, bounds: tuple[float, float]) -> float:

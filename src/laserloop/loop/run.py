@@ -32,6 +32,7 @@ class Tick:
     wall_s: float  # the whole decision, as the machine has to wait for it
     seen: float  # K, peak of the image that came before the decision; NaN if none did
     surface: Surface  # at the end of the tick
+    clipped: bool = False  # was more or less asked for than the laser can give?
     failure: str = ""  # what the controller raised, if it did
 
 
@@ -50,6 +51,7 @@ class Run:
     lit: NDArray[np.bool_]  # (n,), may the laser be on?
     settled: NDArray[np.bool_]  # (n,), the ticks that count, see `ScanPath.counted`
     power: FloatArray  # (n,), W
+    clipped: int = 0  # lit ticks in which more or less was asked for than the laser can give
     t_node: FloatArray  # (n,), K, of the hottest node
     t_peak: FloatArray  # (n,), K, between the nodes
     measured: FloatArray  # (n,), K, peak of the image that came then, however old; NaN where none did
@@ -83,6 +85,7 @@ def run_closed_loop(
     path: ScanPath,
     *,
     power_bounds: tuple[float, float] | None = None,
+    foresight: int | None = None,
     disturb: Disturb | None = None,
     drift: Drift | None = None,
     progress: Progress | None = None,
@@ -91,14 +94,21 @@ def run_closed_loop(
 
     Whatever a tick brings, the loop ends with a run: its `ending` says why, if not at the end of the path.
     The powers stay within `power_bounds`, W, those of the plant's process unless given; dark ticks get none.
+    Previews tell the truth about `foresight` ticks of the way ahead, or about all of it.
     """
     bounds = power_bounds or plant.settings.process.laser.power
+    return run_rig(Rig(plant, camera, path, bounds, foresight, disturb, drift), controller, progress)
+
+
+def run_rig(rig: Rig, controller: Controller, progress: Progress | None = None) -> Run:
+    """Drive what stands on a rig from rest along its path."""
+    plant, path = rig.plant, rig.path
     ticks: list[Tick] = []
     if failure := reset(controller):
         return collect(plant, controller, path, ticks, f"the controller's reset raised {failure}")
     ending = COMPLETED
     try:
-        for tick in follow(plant, camera, controller, path, bounds, disturb, drift):
+        for tick in follow(Turn(rig, controller)):
             ticks.append(tick)
             if progress is not None:
                 progress(len(ticks), len(path))
@@ -107,19 +117,10 @@ def run_closed_loop(
     return collect(plant, controller, path, ticks, ending)
 
 
-def follow(
-    plant: Plant,
-    camera: Camera,
-    controller: Controller,
-    path: ScanPath,
-    bounds: tuple[float, float],
-    disturb: Disturb | None = None,
-    drift: Drift | None = None,
-) -> Iterator[Tick]:
+def follow(turn: "Turn") -> Iterator[Tick]:
     """Measure, decide, move: the power decided at t_k acts on [t_k, t_{k+1}]."""
-    rig = Rig(plant, camera, path, bounds, disturb, drift)
-    turn, surface = Turn(rig, controller), rig.reset()
-    for k in range(len(path)):
+    surface = turn.rig.reset()
+    for k in range(len(turn.rig.path)):
         tick = turn.take(k, surface)
         surface = tick.surface
         yield tick
@@ -140,9 +141,17 @@ class Turn:
         action, failure = decide(self.controller, image, preview)
         wall = perf_counter() - began
         surface = self.rig.move(k, action.power)
-        power = self.rig.powers[-1]
+        power, lit = self.rig.powers[-1], bool(self.rig.path.lit[k])
         seen = float("nan") if image is None else image.peak.temperature
-        return Tick(action=action, power=power, wall_s=wall, seen=seen, surface=surface, failure=failure)
+        return Tick(
+            action=action,
+            power=power,
+            wall_s=wall,
+            seen=seen,
+            surface=surface,
+            clipped=lit and power != action.power,
+            failure=failure,
+        )
 
     def look_ahead(self, k: int) -> Preview:
         """What the controller is told at tick `k`."""
@@ -208,6 +217,7 @@ def collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[Ti
         lit=path.lit[:n],
         settled=path.counted[:n],
         power=np.array([tick.power for tick in ticks]),
+        clipped=sum(tick.clipped for tick in ticks),
         t_node=np.array([tick.surface.node.temperature for tick in ticks]),
         t_peak=np.array([tick.surface.peak.temperature for tick in ticks]),
         measured=np.array([tick.seen for tick in ticks[1:]] + [np.nan] * min(n, 1)),

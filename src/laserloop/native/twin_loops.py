@@ -1,4 +1,4 @@
-"""Many closed loops at once in C, each on a physics twin of its own as the plant: what learners practise on."""
+"""Many closed loops at once in C, each on a twin of its own as the plant: what learners practise on."""
 
 import ctypes
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ DOORS = ("loop_sizes", "begin", "step")
 MEMORY = {
     "LASERLOOP_NODES": 384,
     "LASERLOOP_RECENT": 32,
-}  # a third of a controller's: more loops in the cache
+}  # a third of a controller's: the cache holds more
 NEVER = 1e6  # widths: no heat is so smooth; around the spots, too, it has to be told exactly
 
 
@@ -53,7 +53,7 @@ class Batch(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Track:
-    """A path as C walks along it: positions and light until beyond its end, and a row of the vector per tick."""
+    """A path as C walks along it: positions and light beyond its end, and a row of the vector per tick."""
 
     way: FloatArray
     lit: NDArray[np.uint8]
@@ -82,7 +82,7 @@ class TwinLoops:
         camera = process.camera
         if camera.delay > LATE - 1 or camera.exposure > 1:
             raise BadInput(
-                f"twins in a batch see images of one tick that are at most {LATE - 1} ticks old, got exposure "
+                f"twins in a batch see images of one tick, at most {LATE - 1} ticks old, got exposure "
                 f"{camera.exposure} and delay {camera.delay}: change the camera"
             )
         self.count, self.scales = count, Scales.of(process)
