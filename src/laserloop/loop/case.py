@@ -29,7 +29,8 @@ from laserloop.loop.notes import (
     tell_uncalibrated,
 )
 from laserloop.loop.own_file import names_own
-from laserloop.loop.run import Run, Watch, run_closed_loop
+from laserloop.loop.rig import Rig
+from laserloop.loop.run import Run, Watch, run_rig
 from laserloop.loop.scores import score, series_of
 from laserloop.loop.tuning import tune_for
 from laserloop.paths import ScanPath, find_path, names_file
@@ -192,10 +193,7 @@ def choose(case: LoopCase) -> LoopCase:
 def run_prepared(ready: Prepared, hooks: Hooks) -> Run:
     """Close the loop of a case that is prepared."""
     case, path = ready.case, ready.path
-    factors = dict(case.mismatch)
-    plant = make_plant(
-        case.plant, path, mismatch(case.process, factors), absorbed=factors.get("absorptivity", 1.0)
-    )
+    plant = build_plant(case, path)
     for note in ready.notes:
         hooks.say(note)
     controller = build_controller(ready, hooks, plant)
@@ -215,20 +213,33 @@ def drive(
 
     `dice`: another seed of the camera's noise.
     """
-    case = ready.case
-    camera = choose_camera(plant, ready.model)
+    rig = make_rig(ready.case, ready.path, plant, model=ready.model, dice=dice)
+    rig.disturb, rig.drift = hooks.disturb or rig.disturb, hooks.drift or rig.drift
+    return run_rig(rig, controller, hooks.progress, hooks.watch)
+
+
+def build_plant(case: LoopCase, path: ScanPath) -> Plant:
+    """The plant of a case, with all in which it differs from what the process says."""
+    factors = dict(case.mismatch)
+    absorbed = factors.get("absorptivity", 1.0)
+    return make_plant(case.plant, path, mismatch(case.process, factors), absorbed=absorbed)
+
+
+def make_rig(
+    case: LoopCase, path: ScanPath, plant: Plant, *, model: Model | None = None, dice: int | None = None
+) -> Rig:
+    """Plant, camera and laser of a case with its faults; `dice`: another seed of the camera's noise."""
+    camera = choose_camera(plant, model)
     seed = camera.seed if dice is None else dice
     emissivity = dict(case.mismatch).get("emissivity", 1.0)
-    return run_closed_loop(
+    return Rig(
         plant,
         Camera(replace(camera, emissivity=emissivity, seed=seed)),
-        controller,
-        ready.path,
-        foresight=case.foresight,
-        disturb=hooks.disturb or disturb_by(case.faults),
-        drift=hooks.drift or drift_by(case.faults),
-        progress=hooks.progress,
-        watch=hooks.watch,
+        path,
+        plant.settings.process.laser.power,
+        case.foresight,
+        disturb_by(case.faults),
+        drift_by(case.faults),
     )
 
 

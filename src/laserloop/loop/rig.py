@@ -21,7 +21,7 @@ class Rig:
     camera: Camera
     path: ScanPath
     bounds: tuple[float, float]  # W
-    foresight: int | None = None  # ticks of the way ahead that previews tell the truth about; None: all
+    foresight: int | None = None  # ticks of the way ahead that are told truly; None: all of it
     disturb: Disturb | None = None
     drift: Drift | None = None
     powers: list[float] = field(default_factory=list)  # W, what the laser was told in all ticks so far
@@ -55,7 +55,7 @@ class Rig:
 def look_ahead(
     path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = 0, foresight: int | None = None
 ) -> Preview:
-    """What the scanner knows at tick `k`, after it gave `powers`, `foresight` ticks of the way or all."""
+    """What the scanner knows at tick `k` after it gave `powers`: `foresight` ticks of its way, or all."""
     past = min(k, memory)
     way, lit = path.preview(k - past, past + horizon), path.preview_lit(k, horizon)
     if foresight is not None and foresight < horizon:

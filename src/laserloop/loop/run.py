@@ -107,13 +107,20 @@ def run_closed_loop(
     Previews tell the truth about `foresight` ticks of the way ahead, or about all of it.
     """
     bounds = power_bounds or plant.settings.process.laser.power
+    return run_rig(Rig(plant, camera, path, bounds, foresight, disturb, drift), controller, progress, watch)
+
+
+def run_rig(
+    rig: Rig, controller: Controller, progress: Progress | None = None, watch: Watch | None = None
+) -> Run:
+    """Drive what stands on a rig from rest along its path."""
+    plant, path = rig.plant, rig.path
     ticks: list[Tick] = []
     if failure := reset(controller):
         return collect(plant, controller, path, ticks, f"the controller's reset raised {failure}")
     ending = COMPLETED
-    turn = Turn(Rig(plant, camera, path, bounds, foresight, disturb, drift), controller)
     try:
-        for tick in follow(turn):
+        for tick in follow(Turn(rig, controller)):
             ticks.append(tick)
             if progress is not None:
                 progress(len(ticks), len(path))
