@@ -23,13 +23,8 @@ def make_job(folder: Path, *, recoating: float, head: str = HEAD) -> Job:
     return Job(file=ScanFile(str(file), None, 20.0), process=Process(), recoating=recoating)
 
 
-def simulate(job: Job) -> list[Simulated]:
-    with np.errstate(all="raise"):
-        return simulate_job(job)
-
-
 def test_a_layer_begins_in_the_heat_that_the_one_before_has_left(tmp_path: Path) -> None:
-    soon, late = (simulate(make_job(tmp_path, recoating=pause)) for pause in (0.005, 20.0))
+    soon, late = (simulate_job(make_job(tmp_path, recoating=pause)) for pause in (0.005, 20.0))
     assert np.array_equal(soon[0].temperature, late[0].temperature)
     warmer = soon[1].temperature - late[1].temperature
     assert warmer.min() > 1.0
@@ -39,7 +34,7 @@ def test_a_layer_begins_in_the_heat_that_the_one_before_has_left(tmp_path: Path)
 
 def test_a_simulation_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     job = replace(make_job(tmp_path, recoating=0.01), folder=tmp_path / "kept")
-    whole = simulate(replace(job, folder=None))
+    whole = simulate_job(replace(job, folder=None))
     ticks = list[int]()
 
     def stop(_: str, done: int, total: int) -> None:
@@ -59,11 +54,11 @@ def test_a_simulation_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> N
 
 def test_a_broken_keepsake_is_named(tmp_path: Path) -> None:
     job = replace(make_job(tmp_path, recoating=0.01), folder=tmp_path / "kept")
-    simulate(job)
+    simulate_job(job)
     (plate,) = (tmp_path / "kept").glob("*plate.npz")
     plate.write_bytes(b"broken")
     with pytest.raises(BadInput, match=r"plate.npz and the layers beside it must be of this job"):
-        simulate(job)
+        simulate_job(job)
 
 
 def test_scores_count_the_settled_ticks_of_all_layers() -> None:
@@ -79,4 +74,4 @@ def test_scores_count_the_settled_ticks_of_all_layers() -> None:
 def test_a_file_without_powers_is_not_simulated(tmp_path: Path) -> None:
     head = HEAD.replace("$$POWER/11\n", "")
     with pytest.raises(BadInput, match="must command powers to be simulated"):
-        simulate(make_job(tmp_path, recoating=1.0, head=head))
+        simulate_job(make_job(tmp_path, recoating=1.0, head=head))
