@@ -24,6 +24,7 @@ from laserloop.cli.output import STDOUT, Json, check_output, publish, writing
 if TYPE_CHECKING:
     from laserloop.plan.job import FilePlan, Job
     from laserloop.plan.plan import Progress
+    from laserloop.plan.plates import Simulated
     from laserloop.plan.settings import PlanSettings
     from laserloop.process import Process
 
@@ -249,20 +250,20 @@ def _write(out: Path, planned: "FilePlan") -> None:
         save(out, content)
 
 
-def _simulate(job: "Job", out: Path, record: dict[str, Any], progress: "Progress | None") -> "list[Any]":
-    """The episodes of the written file; the record gets their scores."""
-    from laserloop.plan.verify import score_episodes, simulate_job
+def _simulate(
+    job: "Job", out: Path, record: dict[str, Any], progress: "Progress | None"
+) -> "list[Simulated]":
+    """The layers of the written file on the plant; the record gets their scores."""
+    from laserloop.plan.verify import score_layers, simulate_job
 
-    episodes = simulate_job(job.again(str(out)), progress=progress)
-    record["verified"] = score_episodes(episodes, job.process.window)
-    if len(episodes) > 1:
-        note = "every layer is simulated from a plate at rest, whatever heat the layers before have left"
-        record["notes"].append(note)
-        tell_notes([note])
-    return episodes
+    layers = simulate_job(job.again(str(out)), progress=progress)
+    record["verified"] = score_layers(layers, job.process.window)
+    for told, layer in zip(record["layers"], layers, strict=True):
+        told["verified"] = score_layers([layer], job.process.window)
+    return layers
 
 
-def _draw(plot: Path, planned: "FilePlan", simulated: "list[Any] | None") -> None:
+def _draw(plot: Path, planned: "FilePlan", simulated: "list[Simulated] | None") -> None:
     from laserloop.report.plan_figures import draw_plan
     from laserloop.report.save import save_figure
 
