@@ -14,6 +14,7 @@ release = version = metadata.version("laserloop")
 extensions = ["myst_parser", "sphinx.ext.autodoc", "plain_docstrings", "verbs"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
+myst_enable_extensions = ["attrs_inline"]  # ![…](figure-dark.svg){.only-dark}
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
