@@ -17,6 +17,7 @@ from laserloop.paths.families import FAMILIES
 from laserloop.process import Process, find_process
 
 VERSION = 1
+FULL_PATHS = 100  # of the held-out ones that the leaderboard is about
 PROCESSES = ("304", "in625", "ti64")  # 760–800 K as in the paper, 860–900 K, 1200–1240 K
 PLANT = "graded"
 # Seeds below 10,000 have been used to choose settings or to show results elsewhere in this package.
@@ -102,7 +103,7 @@ def list_tasks(
     levels: Iterable[str] = tuple(LEVELS),
     ticks: int = TICKS,
 ) -> Iterator[Task]:
-    """So many paths, family after family, each on every process and level; longer lists begin with shorter."""
+    """So many paths, family after family, each on every process and level; a longer list begins with it."""
     if split not in SPLITS:
         raise BadInput(f"a split must be one of {', '.join(SPLITS)}, got {split!r}: choose one")
     processes, levels = tuple(processes), tuple(levels)
