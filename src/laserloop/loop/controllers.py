@@ -54,7 +54,7 @@ def make_controller(
     forward?).
     """
     if names_own(name):
-        return load_controller(name, problem)
+        return load_controller(name, problem, process)
     if name in WITH_MODEL:
         if model is None:
             raise BadInput(f"the controller {name} plans with a model, but none was given: give it one")
