@@ -90,7 +90,8 @@ def list_disturbances() -> Iterator[Trial]:
     """One at a time, twin and PI."""
     for path, (label, (changes, factors, fault)) in product(SIX, DISTURBANCES.items()):
         process = Process().change(**changes)
-        case = replace(on(path), process=process, mismatch=tuple(sorted(factors.items())), fault=fault)
+        case = replace(on(path), process=process, mismatch=tuple(sorted(factors.items())))
+        case = replace(case, faults=() if fault is None else (fault,))
         yield Trial("disturbances", label, case)
         if label not in UNTUNED:
             if lag := changes.get("lag_us"):  # PI knows of no lag; what the plant does is the same
@@ -124,7 +125,7 @@ def list_blind() -> Iterator[Trial]:
     """Without a camera: the powers follow from the path alone."""
     for path, factor in product(UNSEEN, (1.0, 0.97, 1.03)):
         mismatch = () if factor == 1.0 else (("absorptivity", factor),)
-        yield Trial("blind", f"{factor:g}", replace(on(path), mismatch=mismatch, fault=BLIND))
+        yield Trial("blind", f"{factor:g}", replace(on(path), mismatch=mismatch, faults=(BLIND,)))
 
 
 def on(path: str, *, controller: str = "twin") -> LoopCase:

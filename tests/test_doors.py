@@ -12,6 +12,10 @@ HOUSE = Path(laserloop.__file__).parent
 DOORS: dict[str, set[str]] = {
     "__init__": {"bad_input", "control", "data", "loop", "paths", "plant", "process", "script"},
     "__main__": {"cli"},
+    "arena": {  # assembles tasks, controllers of any kind, loops and pages
+        *("bad_input", "cluster", "control", "data", "loop", "native", "paths", "plant", "predict"),
+        *("process", "report", "versions"),
+    },
     "bad_input": set(),
     "bench": {"bad_input", "control", "data", "loop", "native", "paths", "plant", "predict", "process"},
     "cli": {

@@ -5,12 +5,14 @@ import os
 import platform
 import shutil
 import subprocess
+from collections.abc import Collection
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "casadi", "torch", "dask", "zarr")
 SHOWING = {"cli", "pages", "report", "viewer"}  # rooms that only show results
+LOOP = {"control", "loop", "native", "paths", "plant", "predict", "process"}  # of which a closed loop is made
 SOURCES = (".py", ".c", ".h", ".json", ".yaml", ".csv")  # code, and the numbers it ships with
 FEATURES = ("avx2", "fma", "avx512f", "asimd", "sve")  # that compiled arithmetic may use
 
@@ -43,12 +45,20 @@ def hash_code() -> str:
     return hash_source(Path(__file__).parent)
 
 
-def hash_source(root: Path) -> str:
-    """The same of a package's folder."""
+@cache
+def hash_loop() -> str:
+    """The same of the rooms that a closed loop without a network depends on."""
+    return hash_source(Path(__file__).parent, only=LOOP, but=SHOWING | {"networks"})
+
+
+def hash_source(root: Path, *, only: Collection[str] = (), but: Collection[str] = SHOWING) -> str:
+    """The same of a package's folder, or of some of its rooms only."""
     digest = hashlib.sha256()
     for file in sorted(root.rglob("*")):
         place = file.relative_to(root)
-        if file.suffix in SOURCES and not SHOWING.intersection(place.parts[:-1]):
+        if only and place.parts[0] not in only:
+            continue
+        if file.suffix in SOURCES and not set(but).intersection(place.parts[:-1]):
             digest.update(f"{place.as_posix()} {file.stat().st_size}\n".encode())
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

@@ -61,8 +61,8 @@ def test_no_two_different_cases_share_their_settings(tmp_path: Path, model: Mode
         replace(PLANNED, tracking=1.0),
         replace(PLANNED, delta_k=0.0),
         replace(PLANNED, force=True),
-        replace(PLANNED, fault=Fault(kind="drop")),
-        replace(PLANNED, fault=Fault(kind="drop", first=1)),
+        replace(PLANNED, faults=(Fault(kind="drop"),)),
+        replace(PLANNED, faults=(Fault(kind="drop", first=1),)),
         vary(noise_k=1.0),
         vary(material="ti64"),
         LoopCase(path=str(part), controller=f"{own}:A"),
@@ -81,11 +81,11 @@ def test_no_two_different_cases_share_their_settings(tmp_path: Path, model: Mode
 
 def test_a_fault_of_a_case_reaches_the_loop() -> None:
     case = LoopCase(path="diagonal", controller="constant", ticks=6)
-    weak = run_case(replace(case, fault=Fault(kind="absorbed", first=3, factor=0.5)))
+    weak = run_case(replace(case, faults=(Fault(kind="absorbed", first=3, factor=0.5),)))
     whole = run_case(case)
     assert np.array_equal(weak.t_max[:3], whole.t_max[:3])
     assert (weak.t_max[3:] < whole.t_max[3:]).all()
-    blind = run_case(replace(case, controller="twin", fault=Fault(kind="drop", first=3)))
+    blind = run_case(replace(case, controller="twin", faults=(Fault(kind="drop", first=3),)))
     assert [status is Status.BLIND for status in blind.statuses] == [False] * 3 + [True] * 3
 
 

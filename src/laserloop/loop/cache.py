@@ -14,32 +14,37 @@ SETTINGS_FILE, RESULT_FILE = "settings.json", "result.json"
 
 
 def solve_case(
-    root: Path, settings: Mapping[str, Any], compute: Callable[[], Mapping[str, Any]]
+    root: Path,
+    settings: Mapping[str, Any],
+    compute: Callable[[], Mapping[str, Any]],
+    *,
+    code: str | None = None,
 ) -> dict[str, Any]:
     """The result of a case: read if it is there, otherwise computed and kept.
 
     The folder is named by the hash of the settings and of the code and holds both; the result is written last
-    and in one piece, so a killed study goes on with the cases that have none.
+    and in one piece, so a killed study goes on with the cases that have none. `code`: the hash of what the
+    result depends on, that of all code unless given.
     """
-    folder = root / name_case(settings)
+    folder = root / name_case(settings, code=code)
     result = folder / RESULT_FILE
     if result.exists():
         return read_result(result)
     found = dict(compute())
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / SETTINGS_FILE, {**settings, "code": hash_code()})
+    write_json(folder / SETTINGS_FILE, {**settings, "code": code or hash_code()})
     write_json(result, found)
     return read_result(result)
 
 
-def has_case(root: Path, settings: Mapping[str, Any]) -> bool:
+def has_case(root: Path, settings: Mapping[str, Any], *, code: str | None = None) -> bool:
     """Whether the result of a case is on disk."""
-    return (root / name_case(settings) / RESULT_FILE).exists()
+    return (root / name_case(settings, code=code) / RESULT_FILE).exists()
 
 
-def name_case(settings: Mapping[str, Any]) -> str:
+def name_case(settings: Mapping[str, Any], *, code: str | None = None) -> str:
     """The first 16 hex digits of the hash of the settings, whatever their order, and of the code."""
-    text = json.dumps({**settings, "code": hash_code()}, sort_keys=True, allow_nan=False)
+    text = json.dumps({**settings, "code": code or hash_code()}, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -18,7 +18,7 @@ from laserloop.control.twin import make_twin_problem
 from laserloop.loop.cache import hash_file, solve_case
 from laserloop.loop.controllers import ROOM, WITH_GAINS, WITH_MODEL, adapt, choose_camera, make_controller
 from laserloop.loop.deadline import DeadlineController, draw_charges
-from laserloop.loop.faults import Disturb, Fault
+from laserloop.loop.faults import Disturb, Fault, disturb_by, drift_by
 from laserloop.loop.notes import (
     tell_margin,
     tell_mismatch,
@@ -60,7 +60,8 @@ class LoopCase:
     adaptive: bool = False  # do the margins follow what the camera sees?
     tracking: float | None = None  # price of leaving the window's middle; None: the controller's own
     mismatch: tuple[tuple[str, float], ...] = ()  # what the plant has and the process does not say
-    fault: Fault | None = None  # of images or of absorbed power
+    foresight: int | None = None  # ticks of the way ahead that previews tell truly; None: all of it
+    faults: tuple[Fault, ...] = ()  # of images or of absorbed power, one after another
     graph: str = "folded"  # of ipopt: folded, or the paper's plain one
     compensate: bool = True  # does the plan know how old its image is?
     solve_s: tuple[float, ...] = ()  # times to draw from that each answer is charged with; none: not charged
@@ -98,6 +99,7 @@ class Hooks:
     progress: Progress | None = None
     say: Callable[[str], None] = lambda _: None  # what a person should know before a long wait
     wrap: Callable[[Controller], Controller] | None = None  # around the controller
+    build: Callable[["Prepared", Plant], Controller] | None = None  # instead of the one the case names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +132,7 @@ def run_case(case: LoopCase, hooks: Hooks | None = None) -> Run:
 def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
     """Find path, model and problem; a model not made for this is refused, unless forced or chosen here."""
     path = hooks.path or find_scan(case)
-    chosen = choose(case)
+    chosen = choose(case) if hooks.build is None else case
     model = None if chosen.model is None or names_own(chosen.model) else find_model(chosen.model)
     misfits = find_misfits(model, chosen, path)
     notes: tuple[str, ...] = ()
@@ -198,24 +200,40 @@ def _run(ready: Prepared, hooks: Hooks) -> Run:
     if case.solve_s or case.apply > 1:
         charge = draw_charges(case.solve_s)
         controller = DeadlineController(controller, charge=charge, policy=case.policy, every=case.apply)
-    run = run_closed_loop(
-        plant,
-        Camera(replace(choose_camera(plant, ready.model), emissivity=factors.get("emissivity", 1.0))),
-        controller if hooks.wrap is None else hooks.wrap(controller),
-        path,
-        disturb=hooks.disturb or (None if case.fault is None else case.fault.disturb),
-        drift=None if case.fault is None else case.fault.drift,
-        progress=hooks.progress,
-    )
+    run = drive(ready, plant, controller if hooks.wrap is None else hooks.wrap(controller), hooks)
     notes = (*run.notes, *ready.notes, *told, *tell_range(plant, run))
     return replace(run, process=replace(case.process, tick=path.tick), notes=notes)
 
 
+def drive(
+    ready: Prepared, plant: Plant, controller: Controller, hooks: Hooks, *, dice: int | None = None
+) -> Run:
+    """One pass of a controller over the path of a case, with its camera and its faults.
+
+    `dice`: another seed of the camera's noise.
+    """
+    case = ready.case
+    camera = choose_camera(plant, ready.model)
+    seed = camera.seed if dice is None else dice
+    emissivity = dict(case.mismatch).get("emissivity", 1.0)
+    return run_closed_loop(
+        plant,
+        Camera(replace(camera, emissivity=emissivity, seed=seed)),
+        controller,
+        ready.path,
+        foresight=case.foresight,
+        disturb=hooks.disturb or disturb_by(case.faults),
+        drift=drift_by(case.faults),
+        progress=hooks.progress,
+    )
+
+
 def build_controller(ready: Prepared, hooks: Hooks, plant: Plant | None) -> Controller:
     """The controller of a case; only an oracle needs the plant."""
-    case, path = ready.case, ready.path
+    case = ready.case
+    if hooks.build is not None and plant is not None:
+        return hooks.build(ready, plant)
     assert case.controller is not None
-    fastest = float(path.lit_speeds.max(initial=0.0))
     controller = make_controller(
         case.controller,
         ready.problem,
@@ -223,9 +241,16 @@ def build_controller(ready: Prepared, hooks: Hooks, plant: Plant | None) -> Cont
         model=ready.model or case.model,
         gains=_find_gains(ready, hooks),
         options={"graph": case.graph, "compensate": case.compensate},
-        process=replace(case.process, tick=path.tick, speed=fastest or case.process.speed),
+        process=tell_process(ready),
     )
     return adapt(controller, ready.problem) if case.adaptive else controller
+
+
+def tell_process(ready: Prepared) -> Process:
+    """The process as a controller is told of it: at the tick and the highest speed of its path."""
+    process, path = ready.case.process, ready.path
+    fastest = float(path.lit_speeds.max(initial=0.0))
+    return replace(process, tick=path.tick, speed=fastest or process.speed)
 
 
 def find_scan(case: LoopCase) -> ScanPath:

@@ -1,6 +1,6 @@
 """Faults to be tried in the loop: of images on their way to the controller, and of power on its way back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,13 +18,17 @@ FOR_EVER = 10**9  # ticks
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The ticks from `first` on that a fault lasts."""
+    """The ticks from `first` on that a fault lasts; with a `share`, as many of them, drawn by a seed."""
 
     first: int
     ticks: int = 1
+    share: float = 1.0
+    seed: int = 0
 
     def __contains__(self, k: int) -> bool:
-        return self.first <= k < self.first + self.ticks
+        if not self.first <= k < self.first + self.ticks:
+            return False
+        return self.share >= 1.0 or bool(np.random.default_rng((self.seed, k)).random() < self.share)
 
 
 def drop(span: Span) -> Disturb:
@@ -96,8 +100,12 @@ class Fault:
     first: int = 0  # tick
     ticks: int = FOR_EVER
     factor: float = 1.0  # of absorbed power
+    share: float = 1.0  # of these ticks
+    seed: int = 0  # of the dice that choose them
 
     def __post_init__(self) -> None:
+        if not 0.0 <= self.share <= 1.0:
+            raise BadInput(f"the share of ticks with a fault must lie between 0 and 1, got {self.share:g}")
         if self.kind not in (*IMAGE_FAULTS, "absorbed"):
             raise BadInput(
                 f"a fault must be one of {', '.join(IMAGE_FAULTS)} or absorbed, got {self.kind!r}: choose one"
@@ -116,7 +124,34 @@ class Fault:
     @property
     def span(self) -> Span:
         """When."""
-        return Span(self.first, self.ticks)
+        return Span(self.first, self.ticks, self.share, self.seed)
+
+
+def disturb_by(faults: Sequence[Fault]) -> Disturb | None:
+    """What all of them do to images, one after another."""
+    given = [fault.disturb for fault in faults]
+    chain = [disturb for disturb in given if disturb is not None]
+
+    def disturb(k: int, image: Image) -> Image | None:
+        arrived: Image | None = image
+        for change in chain:
+            arrived = None if arrived is None else change(k, arrived)
+        return arrived
+
+    return disturb if chain else None
+
+
+def drift_by(faults: Sequence[Fault]) -> Drift | None:
+    """What all of them do to power, one after another."""
+    given = [fault.drift for fault in faults]
+    chain = [drift for drift in given if drift is not None]
+
+    def drift(k: int, power: float) -> float:
+        for change in chain:
+            power = change(k, power)
+        return power
+
+    return drift if chain else None
 
 
 def _change(image: Image, temperature: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> Image:

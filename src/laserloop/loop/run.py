@@ -31,6 +31,7 @@ class Tick:
     wall_s: float  # the whole decision, as the machine has to wait for it
     seen: float  # K, peak of the image that came before the decision; NaN if none did
     surface: Surface  # at the end of the tick
+    clipped: bool = False  # was more or less asked for than the laser can give?
     failure: str = ""  # what the controller raised, if it did
 
 
@@ -49,6 +50,7 @@ class Run:
     lit: NDArray[np.bool_]  # (n,), may the laser be on?
     settled: NDArray[np.bool_]  # (n,), the ticks that count, see `ScanPath.counted`
     power: FloatArray  # (n,), W
+    clipped: int = 0  # lit ticks in which more or less was asked for than the laser can give
     t_node: FloatArray  # (n,), K, of the hottest node
     t_peak: FloatArray  # (n,), K, between the nodes
     measured: FloatArray  # (n,), K, peak of the image that came then, however old; NaN where none did
@@ -82,6 +84,7 @@ def run_closed_loop(
     path: ScanPath,
     *,
     power_bounds: tuple[float, float] | None = None,
+    foresight: int | None = None,
     disturb: Disturb | None = None,
     drift: Drift | None = None,
     progress: Progress | None = None,
@@ -90,14 +93,16 @@ def run_closed_loop(
 
     Whatever a tick brings, the loop ends with a run: its `ending` says why, if not at the end of the path.
     The powers stay within `power_bounds`, W, those of the plant's process unless given; dark ticks get none.
+    Previews tell the truth about `foresight` ticks of the way ahead, or about all of it.
     """
     bounds = power_bounds or plant.settings.process.laser.power
     ticks: list[Tick] = []
     if failure := reset(controller):
         return collect(plant, controller, path, ticks, f"the controller's reset raised {failure}")
     ending = COMPLETED
+    turn = Turn(plant, camera, controller, path, bounds, foresight, disturb, drift)
     try:
-        for tick in follow(plant, camera, controller, path, bounds, disturb, drift):
+        for tick in follow(turn):
             ticks.append(tick)
             if progress is not None:
                 progress(len(ticks), len(path))
@@ -106,20 +111,11 @@ def run_closed_loop(
     return collect(plant, controller, path, ticks, ending)
 
 
-def follow(
-    plant: Plant,
-    camera: Camera,
-    controller: Controller,
-    path: ScanPath,
-    bounds: tuple[float, float],
-    disturb: Disturb | None = None,
-    drift: Drift | None = None,
-) -> Iterator[Tick]:
+def follow(turn: "Turn") -> Iterator[Tick]:
     """Measure, decide, move: the power decided at t_k acts on [t_k, t_{k+1}]."""
-    camera.reset()
-    surface = plant.reset()
-    turn = Turn(plant, camera, controller, path, bounds, disturb, drift)
-    for k in range(len(path)):
+    turn.camera.reset()
+    surface = turn.plant.reset()
+    for k in range(len(turn.path)):
         tick = turn.take(k, surface)
         surface = tick.surface
         yield tick
@@ -134,6 +130,7 @@ class Turn:
     controller: Controller
     path: ScanPath
     bounds: tuple[float, float]  # W
+    foresight: int | None = None  # ticks
     disturb: Disturb | None = None
     drift: Drift | None = None
     powers: list[float] = field(default_factory=list)  # W, of all ticks so far
@@ -149,30 +146,59 @@ class Turn:
         began = perf_counter()
         action, failure = decide(self.controller, image, preview)
         wall = perf_counter() - began
-        power = bound(action.power, self.bounds) if self.path.lit[k] else 0.0
+        lit = bool(self.path.lit[k])
+        power = bound(action.power, self.bounds) if lit else 0.0
         given = power if self.drift is None else self.drift(k, power)
         surface = self.plant.step(given, self.path.spot(k))
         self.powers.append(power)
         seen = float("nan") if image is None else image.peak.temperature
-        return Tick(action=action, power=power, wall_s=wall, seen=seen, surface=surface, failure=failure)
+        return Tick(
+            action=action,
+            power=power,
+            wall_s=wall,
+            seen=seen,
+            surface=surface,
+            clipped=lit and power != action.power,
+            failure=failure,
+        )
 
     def look_ahead(self, k: int) -> Preview:
         """What the controller is told at tick `k`."""
         horizon, memory = getattr(self.controller, "horizon", 1), getattr(self.controller, "memory", 0)
-        return look_ahead(self.path, k, self.powers, horizon, memory)
+        return look_ahead(self.path, k, self.powers, horizon, memory, self.foresight)
 
 
-def look_ahead(path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = 0) -> Preview:
-    """What the scanner knows at tick `k`, after it gave `powers`."""
+def look_ahead(
+    path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = 0, foresight: int | None = None
+) -> Preview:
+    """What the scanner knows at tick `k`, after it gave `powers`, with `foresight` ticks of the way or all."""
     past = min(k, memory)
+    way, lit = path.preview(k - past, past + horizon), path.preview_lit(k, horizon)
+    if foresight is not None and foresight < horizon:
+        way, lit = go_straight(path, k, min(foresight, len(path) - k), way, lit)
     return Preview(
         time=k * path.tick,
         tick=path.tick,
-        positions=path.preview(k - past, past + horizon),
+        positions=way,
         powers=np.array(powers[k - past : k]),
-        lit=path.preview_lit(k, horizon),
+        lit=lit,
         was_lit=path.lit[k - past : k],
     )
+
+
+def go_straight(
+    path: ScanPath, k: int, known: int, way: FloatArray, lit: NDArray[np.bool_]
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """A preview at tick `k` that goes straight on, lit as before, after the `known` ticks ahead.
+
+    Whether the laser is on in the coming tick is known in any case. A beam that has not moved yet rests.
+    """
+    last, unknown = k + known, len(lit) - known
+    hop = path.positions[last] - path.positions[last - 1] if last else np.zeros(2)
+    beyond = path.positions[last] + np.outer(np.arange(1.0, unknown + 1), hop)
+    lit = lit.copy()
+    lit[max(known, 1) :] = lit[max(known, 1) - 1]
+    return np.concatenate((way[: len(way) - unknown], beyond)), lit
 
 
 def reset(controller: Controller) -> str:
@@ -238,6 +264,7 @@ def collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[Ti
         lit=path.lit[:n],
         settled=path.counted[:n],
         power=np.array([tick.power for tick in ticks]),
+        clipped=sum(tick.clipped for tick in ticks),
         t_node=np.array([tick.surface.node.temperature for tick in ticks]),
         t_peak=np.array([tick.surface.peak.temperature for tick in ticks]),
         measured=np.array([tick.seen for tick in ticks[1:]] + [np.nan] * min(n, 1)),

@@ -64,6 +64,7 @@ def score(run: Run, window: tuple[float, float] | None = None) -> dict[str, Any]
         "peak": score_temperature(run, run.t_peak, window),
         "power_mean_w": float(power.mean()) if len(power) else None,
         "power_step_mean_w": float(steps.mean()) if len(steps) else 0.0,
+        "clipped": run.clipped,
         "solve_ms": spread(1e3 * run.solve_s),
         "tick_ms": spread(1e3 * run.wall_s),
         "iterations": {

@@ -247,6 +247,8 @@ def make_twin(problem: MpcProblem, process: Process, settings: TwinSettings | No
     """The twin of a process over its own horizon: compiled where it can be, otherwise in NumPy."""
     predictor = TwinPredictor(process, settings)
     own = replace(problem, horizon=predictor.horizon)
+    if not predictor.settings.history:
+        return _plan_in_numpy(predictor, own)
     try:
         return TwinController(predictor, own)
     except NoCompiler as missing:
@@ -254,8 +256,13 @@ def make_twin(problem: MpcProblem, process: Process, settings: TwinSettings | No
             f"the twin plans in NumPy, since there is no compiled one ({missing}); with a C compiler it "
             f"would decide about {RATIO} times faster"
         )
-        solver = SqpSolver(own, max_iterations=QPS, halvings=0)
-        return MpcController(predictor, solver, own, resume=True, until_dark=True, name="twin", notes=(note,))
+        return _plan_in_numpy(predictor, own, note)
+
+
+def _plan_in_numpy(predictor: TwinPredictor, problem: MpcProblem, *notes: str) -> Controller:
+    """The same twin by the generic solver."""
+    solver = SqpSolver(problem, max_iterations=QPS, halvings=0)
+    return MpcController(predictor, solver, problem, resume=True, until_dark=True, name="twin", notes=notes)
 
 
 def list_sources(horizon: int, *, single: bool) -> Mapping[str, str]:

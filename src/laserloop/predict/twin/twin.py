@@ -42,6 +42,7 @@ class TwinSettings:
     horizon: int = 5  # ticks
     alpha: float | None = None  # m²/s; None: read off the material
     budget: float = 0.2  # K, that merging of old heat may cost
+    history: bool = True  # False: heat older than the ticks kept one by one is forgotten (not in C)
     gain: GainSettings | None = None  # how much a reading is believed; None: as the camera's noise asks
 
 
@@ -149,7 +150,8 @@ class TwinPredictor:
         """One tick at this mean power."""
         watts = power * self.process.beam.absorptivity
         self._now += 1
-        self._history.add(self._now, watts * self.process.tick, spot)
+        if self.settings.history:
+            self._history.add(self._now, watts * self.process.tick, spot)
         self.watts[:-1], self.ends[:-1] = self.watts[1:].copy(), self.ends[1:].copy()
         self.watts[-1], self.ends[-2:] = watts, spot
 

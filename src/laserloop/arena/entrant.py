@@ -1,0 +1,116 @@
+"""An entrant: a controller with a name, what it may know, what it cost, and how it is made for a task."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.control.action import Controller
+from laserloop.control.problem import MpcProblem
+from laserloop.paths import ScanPath
+from laserloop.plant import Plant
+from laserloop.process import Process
+
+FloatArray = NDArray[np.float64]
+Practise = Callable[[FloatArray], FloatArray]
+"""Powers of a whole pass (n,), W, in; the peaks that the camera saw (n,), K, NaN where no image came, out."""
+
+FORESIGHTS = ("none", "path")
+COST_FILE = "training.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Seat:
+    """What an entrant is given to make its controller for a task: no more than it declared."""
+
+    problem: MpcProblem  # window, power bounds, and the price of leaving the window's middle
+    process: Process  # as it is told; the plant may differ
+    fastest: float  # m/s, that the scanner will go
+    path: ScanPath | None = None  # the whole of it, for those who know the path
+    practise: Practise | None = None  # a pass over the task itself, for those that declare passes
+    plant: Plant | None = None  # the truth itself, for bounds only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What a training took, and on how much of the plant."""
+
+    core_minutes: float = 0.0
+    plant_steps: int = 0  # ticks of the plant, data and rounds in all
+
+    @classmethod
+    def read(cls, folder: Path) -> "Cost":
+        """From the file that lies beside a model."""
+        file = folder / COST_FILE
+        try:
+            told = json.loads(file.read_text(encoding="utf-8"))
+            return cls(core_minutes=float(told["core_minutes"]), plant_steps=int(told["plant_steps"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            raise BadInput(
+                f"the cost of a training must lie in {file} as core_minutes and plant_steps, but does not: "
+                "train it again"
+            ) from None
+
+    def write(self, folder: Path) -> None:
+        """Beside a model."""
+        told = {"core_minutes": self.core_minutes, "plant_steps": self.plant_steps}
+        (folder / COST_FILE).write_text(json.dumps(told) + "\n", encoding="utf-8")
+
+
+Make = Callable[[Seat], Controller]
+Train = Callable[[Path, int, Path], Cost]
+"""Folder of data, seed and folder of the model in, where the model is written and its cost; the cost out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Entrant:
+    """One of those who are compared.
+
+    It is made by `make`, or else by the controller and model that its `settings` of a `LoopCase` name.
+    """
+
+    name: str
+    about: str  # one sentence
+    make: Make | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of LoopCase: controller, model, tracking, …
+    foresight: str = "path"  # or "none": previews go straight on from where the beam is
+    camera: bool = True  # False: no image ever comes
+    passes: int = 0  # over each task before it counts, as many plant steps are charged
+    bound: bool = False  # it looks at the plant: what could be had, not a contestant
+    learns: bool = False  # from data
+    model: Path | None = None  # its folder, with the cost of its training; None if it has none
+    train: Train | None = None
+    sources: tuple[Path, ...] = ()  # its own files besides the rooms of the loop: changed, its runs are anew
+
+    def __post_init__(self) -> None:
+        if self.foresight not in FORESIGHTS:
+            raise BadInput(f"foresight must be one of {', '.join(FORESIGHTS)}, got {self.foresight!r}")
+        if (self.make is None) == (not self.settings):
+            raise BadInput(f"the entrant {self.name} must have either make or settings: give it one of them")
+
+    @property
+    def cost(self) -> Cost:
+        """Of its training; nothing for those that do not learn."""
+        return Cost.read(self.model) if self.model is not None and self.learns else Cost()
+
+    def identity(self) -> dict[str, Any]:
+        """What its runs depend on besides the task and the rooms of the loop."""
+        files = [*self.sources]
+        if self.model is not None:
+            files += sorted(
+                file for file in self.model.rglob("*") if file.is_file() and file.name != COST_FILE
+            )
+        return {
+            "name": self.name,
+            "settings": dict(self.settings),
+            "foresight": self.foresight,
+            "camera": self.camera,
+            "passes": self.passes,
+            "files": [hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files],
+        }

@@ -1,0 +1,16 @@
+"""Shipped gains for a task, tuned on the training paths of the undisturbed plant."""
+
+from laserloop.arena.entrant import Seat
+from laserloop.bad_input import BadInput
+from laserloop.control.gains import Gains, find_gains
+
+
+def find_seat_gains(seat: Seat) -> Gains:
+    """Those of the process, whatever the path's speed."""
+    gains = find_gains("graded", seat.process)
+    if gains is None:
+        raise BadInput(
+            f"no gains ship for the process {seat.process.name}: run benchmarks/tune_baselines.py graded "
+            f"--process {seat.process.name}"
+        )
+    return gains

@@ -1,0 +1,35 @@
+"""The paper's networks as they ship, trained on the paper's own grid and forced on another plant."""
+
+from pathlib import Path
+
+from laserloop.arena.entrant import Entrant
+from laserloop.predict import networks
+
+ROOM = Path(networks.__file__).parent
+HERE = (Path(__file__), *sorted(ROOM.glob("*.py")))
+
+
+def _enter(name: str, *, controller: str, model: str, about: str) -> Entrant:
+    """A shipped network; its own cost, margin and kind of reading, wherever it is put."""
+    settings = {"controller": controller, "model": model, "delta_k": None, "force": True}
+    return Entrant(name=name, about=about, settings=settings, model=ROOM / "models" / model, sources=HERE)
+
+
+PAPER_BASE = _enter(
+    "paper-base",
+    controller="realtime",
+    model="paper-base",
+    about="The paper's network of rasters and spirals on the paper's grid, compiled; least power, margin δ.",
+)
+PAPER_CORNER = _enter(
+    "paper-corner",
+    controller="realtime",
+    model="paper-corner",
+    about="The paper's network of corners on the paper's grid, compiled; least power, margin δ.",
+)
+PAPER_IPOPT = _enter(
+    "paper-corner-ipopt",
+    controller="ipopt",
+    model="paper-corner",
+    about="The same as published, by IPOPT.",
+)

@@ -1,0 +1,101 @@
+"""Runs: an entrant on a task, as one record that is kept, scored, drawn and shown like any other run."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.arena.entrant import Entrant, Seat
+from laserloop.arena.entrants import find_entrant
+from laserloop.arena.playback import Playback
+from laserloop.arena.tasks import Task, find_task
+from laserloop.bad_input import BadInput
+from laserloop.control.action import Controller
+from laserloop.control.twin import make_twin_problem
+from laserloop.loop.cache import has_case, name_case, solve_case
+from laserloop.loop.case import Hooks, LoopCase, Prepared, drive, record_case, tell_process
+from laserloop.loop.faults import Fault
+from laserloop.plant import Plant
+from laserloop.versions import hash_loop
+
+FloatArray = NDArray[np.float64]
+Record = dict[str, Any]
+
+BLIND = Fault(kind="drop")
+RUNS = "runs"
+
+
+def make_case(task: Task, entrant: Entrant) -> LoopCase:
+    """The settings of a run: the task's, and what the entrant declared."""
+    case = task.make_case()
+    return replace(
+        case,
+        foresight=0 if entrant.foresight == "none" else None,
+        faults=case.faults if entrant.camera else (BLIND,),
+        **({"controller": entrant.name} | dict(entrant.settings)),
+    )
+
+
+def settings_of(task: Task, entrant: Entrant) -> Record:
+    """What names a run."""
+    case = make_case(task, entrant)
+    return {"study": "arena", "task": task.name, "entrant": entrant.identity(), "case": case.settings()}
+
+
+def play(task: Task, entrant: Entrant) -> Record:
+    """Close the loop of an entrant on a task."""
+    hooks = Hooks(build=None if entrant.make is None else partial(seat_entrant, entrant))
+    record = record_case(make_case(task, entrant), hooks)
+    return record | {"task": task.name, "entrant": entrant.name, "label": entrant.name}
+
+
+def seat_entrant(entrant: Entrant, ready: Prepared, plant: Plant) -> Controller:
+    """The controller that an entrant makes for a task, of what it declared to need."""
+    assert entrant.make is not None
+    told = tell_process(ready)
+    seat = Seat(
+        problem=make_twin_problem(ready.problem),
+        process=replace(told, speed=ready.case.process.speed),
+        fastest=told.speed,
+        path=ready.path if entrant.foresight == "path" else None,
+        practise=Practice(ready, plant, entrant.passes) if entrant.passes else None,
+        plant=plant if entrant.bound else None,
+    )
+    return entrant.make(seat)
+
+
+class Practice:
+    """Passes over a task before it counts, each with other noise; no more of them than were declared."""
+
+    def __init__(self, ready: Prepared, plant: Plant, passes: int) -> None:
+        self._ready, self._plant = ready, plant
+        self._left = passes
+
+    def __call__(self, powers: FloatArray) -> FloatArray:
+        """The peaks that the camera saw under these powers, K; NaN where no image came."""
+        if not self._left:
+            raise BadInput("no pass is left over this task: declare more of them")
+        self._left -= 1
+        dice = (self._ready.case.process.camera.seed + 1 + self._left) % 2**31
+        return drive(self._ready, self._plant, Playback(powers), Hooks(), dice=dice).measured
+
+
+def keep_run(task: str, entrant: str, out: Path) -> Record:
+    """The record of an entrant on a task, both by name, from disk if it is there."""
+    found, player = find_task(task), find_entrant(entrant)
+    settings = settings_of(found, player)
+    return solve_case(out / RUNS, settings, lambda: play(found, player), code=hash_loop())
+
+
+def has_run(settings: Mapping[str, Any], out: Path) -> bool:
+    """Whether it is on disk."""
+    return has_case(out / RUNS, settings, code=hash_loop())
+
+
+def name_run(settings: Mapping[str, Any]) -> str:
+    """The folder of a run, below that of all runs."""
+    return name_case(settings, code=hash_loop())

@@ -1,0 +1,113 @@
+"""Tasks: a path, a process and a level of disturbance, by a name that never changes its meaning.
+
+    FAMILY-PROCESS-LEVEL-vVERSION:SEED        for example hairpin-304-nominal-v1:20012
+
+Everything of a task follows from its name. Whoever changes what a name leads to raises the version.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from laserloop.arena.levels import LEVELS
+from laserloop.bad_input import BadInput
+from laserloop.loop.case import TICKS, LoopCase
+from laserloop.paths.families import FAMILIES
+from laserloop.process import Process, find_process
+
+VERSION = 1
+PROCESSES = ("304", "in625", "ti64")  # 760–800 K as in the paper, 860–900 K, 1200–1240 K
+PLANT = "graded"
+# Seeds below 10,000 have been used to choose settings or to show results elsewhere in this package.
+SPLITS = {
+    "public": range(10_000, 20_000),  # for training and for looking at
+    "validation": range(20_000, 30_000),  # for choosing between what was trained
+    "held-out": range(30_000, 40_000),  # for the leaderboard, and for nothing else
+}
+NAME = re.compile(r"([a-z]+)-([a-z0-9]+)-([a-z]+)-v(\d+):(\d+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One path of one process at one level."""
+
+    family: str
+    process: str = "304"
+    level: str = "off"
+    seed: int
+    ticks: int = TICKS  # of all tasks of version 1; fewer only for a quick look, which has another name
+
+    def __post_init__(self) -> None:
+        for what, value, known in (
+            ("family", self.family, FAMILIES),
+            ("process", self.process, PROCESSES),
+            ("level", self.level, LEVELS),
+        ):
+            if value not in known:
+                raise BadInput(f"the {what} of a task must be one of {', '.join(known)}, got {value!r}")
+        if not any(self.seed in seeds for seeds in SPLITS.values()):
+            told = ", ".join(f"{name} {seeds.start} to {seeds.stop - 1}" for name, seeds in SPLITS.items())
+            raise BadInput(f"the seed of a task must be of a split ({told}), got {self.seed}: choose one")
+        if self.ticks < 1:
+            raise BadInput(f"a task must have at least 1 tick, got {self.ticks}: choose more")
+
+    @property
+    def name(self) -> str:
+        """By which everybody finds it."""
+        short = "" if self.ticks == TICKS else f"@{self.ticks}"
+        return f"{self.family}-{self.process}-{self.level}-v{VERSION}:{self.seed}{short}"
+
+    @property
+    def split(self) -> str:
+        """Public, validation or held-out."""
+        return next(name for name, seeds in SPLITS.items() if self.seed in seeds)
+
+    @property
+    def path(self) -> str:
+        """The name of its path."""
+        return f"{self.family}:{self.seed}"
+
+    def find_process(self) -> Process:
+        """What everybody is told; the plant may differ from it."""
+        return find_process(self.process)
+
+    def make_case(self) -> LoopCase:
+        """The closed loop without its controller: path, process, mismatch and faults."""
+        case = LoopCase(path=self.path, plant=PLANT, process=self.find_process(), ticks=self.ticks)
+        dice = (VERSION, self.seed, list(FAMILIES).index(self.family), list(LEVELS).index(self.level))
+        return LEVELS[self.level].disturb(case, dice)
+
+
+def find_task(name: str) -> Task:
+    """The task of a name."""
+    plain, at, ticks = name.partition("@")
+    found = NAME.fullmatch(plain)
+    if found is None or (at and not ticks.isdecimal()):
+        raise BadInput(
+            f"a task must be named as hairpin-304-nominal-v{VERSION}:30001, got {name[:60]!r}: correct it"
+        )
+    family, process, level, version, seed = found.groups()
+    if int(version) != VERSION:
+        raise BadInput(f"tasks are of version {VERSION}, got {name!r}: take the laserloop that has it")
+    length = int(ticks) if at else TICKS
+    return Task(family=family, process=process, level=level, seed=int(seed), ticks=length)
+
+
+def list_tasks(
+    *,
+    split: str = "held-out",
+    paths: int = 10,
+    processes: Iterable[str] = PROCESSES[:1],
+    levels: Iterable[str] = tuple(LEVELS),
+    ticks: int = TICKS,
+) -> Iterator[Task]:
+    """So many paths, family after family, each on every process and level; longer lists begin with shorter."""
+    if split not in SPLITS:
+        raise BadInput(f"a split must be one of {', '.join(SPLITS)}, got {split!r}: choose one")
+    processes, levels = tuple(processes), tuple(levels)
+    for number in range(paths):
+        lap, place = divmod(number, len(FAMILIES))
+        family, seed = list(FAMILIES)[place], SPLITS[split][lap]
+        for process, level in product(processes, levels):
+            yield Task(family=family, process=process, level=level, seed=seed, ticks=ticks)
