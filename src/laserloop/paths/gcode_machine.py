@@ -13,10 +13,10 @@ from laserloop.paths import gcode_codes as codes
 from laserloop.paths.gcode_arc import follow_arc
 from laserloop.paths.gcode_block import Block
 from laserloop.paths.gcode_laser import Laser
+from laserloop.paths.level import check_level
 from laserloop.paths.move import Move
 
 MM, INCH = 1e-3, 25.4e-3  # m
-LEVEL = 1e-9  # m
 NAMED = 8  # words in a note
 PLAIN = frozenset(((), (0,), (10,), (20,), (30,)))  # codes of the lines that most lines are
 AXES, NO_AXES = frozenset("XYZIJRE"), frozenset("ABCTUVW")  # that lead this machine somewhere, or do not
@@ -218,7 +218,7 @@ class Machine:
         lit = self._laser.is_lit(motion, self._feed_material(block) if "E" in block.values else 0.0)
         start, height, known = self._place, self._height, self._known
         self._place, self._height = self._find_target(block)
-        climbs = self._known_height and abs(self._height - height) > LEVEL
+        climbs = self._known_height and self._height != height
         self._known_height = self._known_height or "Z" in block.values
         if not (known or PLACES.isdisjoint(block.values)):
             start = self._begin(block, start, lit=lit)
@@ -227,11 +227,7 @@ class Machine:
         if start == self._place and not whole_turn:
             return None
         if lit and climbs:
-            raise self._refuse(
-                block,
-                f"a move with the laser on must stay in its layer, but goes from z = {1e3 * height:g} to "
-                f"{1e3 * self._height:g} mm; export layer by layer.",
-            )
+            check_level(height, self._height, f"{self._file}, line {block.line}")
         points = self._bend(block, start) if bends else [start, self._place]
         return self._make_move(block, points, lit=lit)
 

@@ -152,9 +152,9 @@ def _sort_layers(
     numbers = dict[float, int]()  # level → number
     kept, waypoints = dict[int, list[tuple[int, Move]]](), dict[int, int]()
     dark, dark_waypoints, seen, last = list[tuple[int, Move]](), 0, 0, 0
-    number, level = 0, nan
+    number, level, line = 0, nan, 1
     for count, move in enumerate(moves):
-        size = len(move.points)
+        size, line = len(move.points), move.line
         seen += size
         if move.lit:
             if move.level != level:
@@ -183,12 +183,13 @@ def _sort_layers(
                 "into pieces."
             )
     if not numbers:
-        raise no_lit_moves(file)
+        raise no_lit_moves(file, line)
     return kept
 
 
-def no_lit_moves(file: str | PathLike[str]) -> BadInput:
-    """The sentence for a file in which the laser is never on."""
+def no_lit_moves(file: str | PathLike[str], line: int) -> BadInput:
+    """The sentence for a file in which the laser is never on up to the last move, in that line."""
     return BadInput(
-        f"{file}: a path needs moves with the laser on, but it has none; check where the laser is on."
+        f"{file}, line {line}: a path needs moves with the laser on, but up to here, where the last move "
+        "is, it has none; check where the laser is on."
     )
