@@ -113,7 +113,7 @@ def write_story(tables: Tables) -> list[str]:
     told = (
         f"{len(tables.rows)} runs of {len(tables.standings)} entrants on {len(paths)} {' and '.join(splits)} "
         f"paths of {len({family for family, _ in paths})} families; disturbances {', '.join(levels)}; "
-        f"process {', '.join(processes)}; plant graded, T_max between the nodes, settled ticks with the laser on."
+        f"process {', '.join(processes)}; plant graded, T_max between the nodes, settled lit ticks."
     )
     behind = {name: s["all"]["gap_runs"] for name, s in tables.standings.items()}
     with_oracle = max(behind.values(), default=0)

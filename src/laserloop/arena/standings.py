@@ -85,7 +85,7 @@ def path_of(row: Mapping[str, Any]) -> str:
 
 
 def rank(rows: Iterable[Row]) -> dict[str, dict[str, Row]]:
-    """Entrant → level, or all → what it comes to; the least mean gap first, unknown ones by RMS after them."""
+    """Entrant → level, or all → what it comes to; the least mean gap first, unknown ones by RMS last."""
     rows = add_gaps(rows)
     by_name = defaultdict[str, list[Row]](list)
     for row in rows:
