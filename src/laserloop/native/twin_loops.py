@@ -108,7 +108,9 @@ class TwinLoops:
             "seen": np.zeros((count, SIZE), np.float32),
         }
         self._batch = Batch(*(self._parts[name].ctypes.data for name in BATCH))
-        self._path = np.zeros(count, np.intp)
+        self.path = np.zeros(count, np.intp)  # of each
+        self.truth = np.zeros(count, np.intp)
+        self.gain = np.ones(count)
         self.tick = np.zeros(count, np.intp)
         self.length = np.zeros(count, np.intp)  # ticks of the path of each
         self.lit = np.zeros(count, np.bool_)  # of the tick that has just ended
@@ -136,7 +138,7 @@ class TwinLoops:
             *(ctypes.byref(self._setting), address(self._loops), len(chosen)),
             *(address(chosen), address(gains), ctypes.byref(self._batch)),
         )
-        self.tick[which], self._path[which] = 0, path
+        self.tick[which], self.path[which], self.truth[which], self.gain[which] = 0, path, truth, gain
         self.length[which] = self._lengths[path]
         return self.seen
 
@@ -149,7 +151,7 @@ class TwinLoops:
         parts["command"][...], parts["noise"][...], parts["lost"][...] = command, noise, lost
         if np.any(self.tick >= self.length):
             raise BadInput("a loop has come to the end of its path: begin it anew")
-        self.lit = self._lights[self._path, self.tick]
+        self.lit = self._lights[self.path, self.tick]
         self._library.laserloop_step(
             ctypes.byref(self._setting), address(self._loops), self.count, ctypes.byref(self._batch)
         )

@@ -60,8 +60,7 @@ class TwinVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
         self.observation_space = batch_space(OBSERVATIONS, num_envs)
         self.action_space = batch_space(ACTIONS, num_envs)
         self.level = LEVELS[level]
-        told, truths = draw_truths(find_process(process), self.level)
-        self.told = told
+        self.told, self.truths = draw_truths(find_process(process), self.level)
         tasks = [
             Task(family=family, process=process, seed=seed, ticks=ticks)
             for family in families
@@ -69,15 +68,14 @@ class TwinVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
         ]
         self.paths: list[ScanPath] = [find_scan(task.make_case()) for task in tasks]
         try:
-            self.loops = TwinLoops(told, truths, self.paths, num_envs)
+            self.loops = TwinLoops(self.told, self.truths, self.paths, num_envs)
         except NoCompiler as missing:
             raise BadInput(f"twins in a batch are compiled, but {missing}: install a C compiler") from None
-        self._truths = len(truths)
         self._outage = np.zeros(num_envs, np.intp)  # the tick from which on images stay away
         self._limit = np.zeros(num_envs, np.intp)  # ticks of the episode
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Vector, Info]:
-        """All loops from rest; options {"stagger": True}: the first episodes end one by one, not all at once."""
+        """All loops from rest; with options {"stagger": True} the first episodes do not end all at once."""
         super().reset(seed=seed)
         everyone = np.arange(self.num_envs)
         seen = self._begin(everyone)
@@ -104,7 +102,7 @@ class TwinVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
     def _begin(self, which: NDArray[np.intp]) -> Vector:
         """Some loops at rest at the start of a path, each on a plate of its own."""
         rng, n, off = self.np_random, len(which), self.level.absorptivity
-        path, truth = rng.integers(len(self.paths), size=n), rng.integers(self._truths, size=n)
+        path, truth = rng.integers(len(self.paths), size=n), rng.integers(len(self.truths), size=n)
         seen = self.loops.begin(which, path, truth, rng.uniform(1 - off, 1 + off, n))
         self._limit[which] = self.loops.length[which]
         self._outage[which] = rng.integers(self._limit[which] // 4, self._limit[which])
