@@ -38,6 +38,7 @@ DOORS: dict[str, set[str]] = {
     "control": {"bad_input", "paths", "plant", "predict", "process"},
     "data": {"bad_input", "cluster", "paths", "plant", "process"},
     "evaluation": {"bad_input", "data", "paths", "plant", "predict", "process", "versions"},
+    "gym": {"arena", "bad_input", "paths"},  # registers the environments of the arena
     "identify": {"bad_input", "logs", "paths", "plant", "predict", "process"},
     "logs": {"bad_input", "paths", "plant", "process"},
     "loop": {"bad_input", "control", "logs", "native", "paths", "plant", "predict", "process", "versions"},

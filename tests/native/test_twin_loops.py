@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from laserloop import BadInput
 from laserloop.control.observation import PARTS, SIZE, SPOTS, Observer
 from laserloop.loop.rig import look_ahead
 from laserloop.native.twin_loops import TwinLoops
@@ -117,3 +118,26 @@ def test_every_loop_is_the_readable_twin_and_sees_what_the_observer_sees(paths: 
         for name, part in PARTS.items():
             off = np.abs(mine[followed, part] - vectors[followed, part]).max()
             assert off < {"error": 0.02, "slow": 0.01}.get(name, 2e-3), name
+
+
+def test_noise_and_lost_images_change_what_is_seen_and_not_what_is_true(paths: list[ScanPath]) -> None:
+    noise, nothing = np.full((2, 1 + len(SPOTS)), 5.0, np.float32), np.zeros(2, np.bool_)
+    runs = []
+    for added, lost in ((0.0 * noise, nothing), (noise, nothing), (noise, ~nothing)):
+        loops = TwinLoops(Process(), [Process()], paths, 2)
+        loops.begin(np.arange(2), np.array([0, 2]), np.zeros(2, np.intp), np.ones(2))
+        T = [loops.step(np.full(2, 10.0), added, lost) for _ in range(30)]
+        runs.append((np.stack(T), loops.seen))
+    quiet, noisy, blind = runs
+    assert np.array_equal(quiet[0], noisy[0])
+    assert np.array_equal(quiet[0], blind[0])
+    error, age = PARTS["error"].start, PARTS["age"].start
+    assert noisy[1][:, error] == pytest.approx(quiet[1][:, error] + 5.0 / 20.0, abs=1e-4)
+    assert quiet[1][:, age].tolist() == [0.0, 0.0]
+    assert blind[1][:, age] == pytest.approx([3.0, 3.0])
+    assert blind[1][:, error].tolist() == [-10.0, -10.0]
+
+
+def test_a_camera_too_late_for_a_batch_is_refused(paths: list[ScanPath]) -> None:
+    with pytest.raises(BadInput, match="ticks old"):
+        TwinLoops(Process().change(delay_ticks=20), [Process()], paths, 1)

@@ -41,6 +41,7 @@ def _lay_out() -> dict[str, slice]:
         "ahead": 2 * AHEAD,  # where the beam will be after 1, 2, … ticks
         "lit": AHEAD,  # 1 where the laser may be on in the coming ticks, else 0
         "behind": 2 * BEHIND,  # where it was 1, 2, … ticks ago
+        "camera": 3,  # its noise over half the window, its delay and the time between images in 10 ticks
         "place": 4,  # x and y as shares of half the plate; cosine and sine of the heading
     }
     ends = np.cumsum(list(sizes.values()))
@@ -64,11 +65,12 @@ class Scales:
     middle: float  # K
     half_width: float  # K
     power: tuple[float, float]  # W
+    camera: tuple[float, float, float] = (0.0, 0.0, 0.1)  # as in the vector
 
     @classmethod
     def of(cls, process: Process) -> "Scales":
         """The scales of a process."""
-        low, high = process.window
+        (low, high), camera = process.window, process.camera
         return cls(
             process.beam.sigma,
             (0.5 * process.plate[0], 0.5 * process.plate[1]),
@@ -76,6 +78,7 @@ class Scales:
             0.5 * (low + high),
             0.5 * (high - low),
             process.laser.power,
+            (2.0 * camera.noise / (high - low), camera.delay / 10.0, camera.every / 10.0),
         )
 
     def error(self, T: float) -> float:
@@ -115,6 +118,7 @@ def describe_way(ahead: FloatArray, behind: FloatArray, lit: NDArray[np.bool_], 
         ((ahead[..., 1:, :] - here) @ frame).reshape(*lead, -1),
         lit,
         ((behind - here) @ frame).reshape(*lead, -1),
+        np.broadcast_to(np.array(scales.camera), (*lead, 3)),
         here[..., 0, :] / np.array(scales.half_plate),
         along,
     )

@@ -25,6 +25,7 @@ from laserloop.predict.twin.twin import FEW, FRAMES, LINES, STEEP, SUBPIXEL
 from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
+Memory = tuple[NDArray[np.uint8], int]  # of C, and ticks that it was told of
 
 PARTS = ("working_set", "qp", "costs", "tick")
 OWN = ("field", "far", "newest", "history", "forecast", "gain", "plan", "act")
@@ -140,6 +141,18 @@ class TwinController:
         self._validator.reset()
         self._now = 0
         self._seen = -1.0
+
+    def save(self) -> Memory:
+        """All that is known now."""
+        return self.state.copy(), self._now
+
+    def restore(self, saved: Memory) -> None:
+        """Back to what was known then, but for images."""
+        self.state[...], self._now = saved
+
+    def trust(self, gain: float) -> None:
+        """Take g, measured over expected, as known."""
+        self.library.laserloop_trust(address(self.state), ctypes.c_double(gain))
 
     @property
     def gain(self) -> float:

@@ -3,6 +3,7 @@
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,41 +88,40 @@ class TwinLoops:
             )
         self.count, self.scales = count, Scales.of(process)
         self._library = _load()
-        one = TwinSettings(horizon=1)
-        self._truths = [lay_process(TwinPredictor(_without_camera(truth), one)) for truth in truths]
-        for laid in self._truths:
-            laid["smooth"] = NEVER
+        self._truths = [_lay(truth) for truth in truths]
         self._tracks = [Track.of(path, self.scales, camera.delay) for path in paths]
         self._lengths = np.array([len(path) for path in paths])
+        self._lights = np.zeros((len(paths), int(self._lengths.max())), np.bool_)
+        for path, row in zip(paths, self._lights, strict=True):
+            row[: len(path)] = path.lit
         self._setting = _set(self.scales, camera.delay, camera.every)
-        sizes = (ctypes.c_size_t * 3)()
-        self._library.laserloop_loop_sizes(sizes)
-        if [self._truths[0].nbytes, ctypes.sizeof(Setting)] != list(sizes)[:2]:
-            raise NoCompiler(f"the library lays its numbers out in {list(sizes)} bytes, not as expected")
-        self._size = int(sizes[2])
-        self._loops = aligned(count * self._size)
-        self.tick = np.zeros(count, np.intp)
-        self.length = np.zeros(count, np.intp)  # ticks of the path of each
-        self.lit = np.zeros(count, np.bool_)  # of the tick that has just ended
-        self._parts = {
-            **{name: np.zeros(count, np.uintp) for name in ("process", "way", "lit", "described")},
+        self._loops = aligned(count * self._measure())
+        self._places = {"process": _list_places(self._truths)} | {
+            name: _list_places([getattr(track, name) for track in self._tracks])
+            for name in ("way", "lit", "described")
+        }
+        self._parts: dict[str, NDArray[Any]] = {
+            **{name: np.zeros(count, np.uintp) for name in self._places},
             **{name: np.zeros(count) for name in ("command", "T", "power")},
             "lost": np.zeros(count, np.uint8),
             "noise": np.zeros((count, 1 + len(SPOTS)), np.float32),
             "seen": np.zeros((count, SIZE), np.float32),
         }
         self._batch = Batch(*(self._parts[name].ctypes.data for name in BATCH))
-        self._places = {
-            "process": np.array([laid.ctypes.data for laid in self._truths], np.uintp),
-            **{
-                name: np.array([getattr(track, name).ctypes.data for track in self._tracks], np.uintp)
-                for name in ("way", "lit", "described")
-            },
-        }
-        self._path = np.zeros(count, np.intp)
-        self._lights = np.zeros((len(paths), int(self._lengths.max())), np.bool_)
-        for path, row in zip(paths, self._lights, strict=True):
-            row[: len(path)] = path.lit
+        self.path = np.zeros(count, np.intp)  # of each
+        self.truth = np.zeros(count, np.intp)
+        self.gain = np.ones(count)
+        self.tick = np.zeros(count, np.intp)
+        self.length = np.zeros(count, np.intp)  # ticks of the path of each
+        self.lit = np.zeros(count, np.bool_)  # of the tick that has just ended
+
+    def _measure(self) -> int:
+        """Bytes of a loop in C."""
+        sizes = (ctypes.c_size_t * 3)()
+        self._library.laserloop_loop_sizes(sizes)
+        if [self._truths[0].nbytes, ctypes.sizeof(Setting)] != list(sizes)[:2]:
+            raise NoCompiler(f"the library lays its numbers out in {list(sizes)} bytes, not as expected")
+        return int(sizes[2])
 
     def begin(self, which: Indices, path: Indices, truth: Indices, gain: FloatArray) -> Vectors:
         """(count, SIZE): put some of the loops at the start of a path on a plate at rest; what they see.
@@ -138,7 +138,7 @@ class TwinLoops:
             *(ctypes.byref(self._setting), address(self._loops), len(chosen)),
             *(address(chosen), address(gains), ctypes.byref(self._batch)),
         )
-        self.tick[which], self._path[which] = 0, path
+        self.tick[which], self.path[which], self.truth[which], self.gain[which] = 0, path, truth, gain
         self.length[which] = self._lengths[path]
         return self.seen
 
@@ -151,22 +151,25 @@ class TwinLoops:
         parts["command"][...], parts["noise"][...], parts["lost"][...] = command, noise, lost
         if np.any(self.tick >= self.length):
             raise BadInput("a loop has come to the end of its path: begin it anew")
-        self.lit = self._lights[self._path, self.tick]
+        self.lit = self._lights[self.path, self.tick]
         self._library.laserloop_step(
             ctypes.byref(self._setting), address(self._loops), self.count, ctypes.byref(self._batch)
         )
         self.tick += 1
-        return parts["T"].copy()
+        T: FloatArray = parts["T"].copy()
+        return T
 
     @property
     def seen(self) -> Vectors:
         """(count, SIZE): what is seen now."""
-        return self._parts["seen"].copy()
+        seen: Vectors = self._parts["seen"].copy()
+        return seen
 
     @property
     def power(self) -> FloatArray:
         """W, given in the tick that has just ended."""
-        return self._parts["power"].copy()
+        power: FloatArray = self._parts["power"].copy()
+        return power
 
 
 def _load() -> ctypes.CDLL:
@@ -184,6 +187,13 @@ def _set(scales: Scales, delay: int, every: int) -> Setting:
     return Setting(*numbers, delay, every, (ctypes.c_int * len(SPOTS))(*SPOTS))
 
 
-def _without_camera(process: Process) -> Process:
-    """The plate itself keeps no ticks for late images."""
-    return replace(process, camera=replace(process.camera, delay=0, exposure=1))
+def _lay(truth: Process) -> NDArray[np.void]:
+    """A process as C has it; the plate itself keeps no ticks for late images."""
+    plate = replace(truth, camera=replace(truth.camera, delay=0, exposure=1))
+    laid = lay_process(TwinPredictor(plate, TwinSettings(horizon=1)))
+    laid["smooth"] = NEVER
+    return laid
+
+
+def _list_places(arrays: Sequence[NDArray[Any]]) -> NDArray[np.uintp]:
+    return np.array([array.ctypes.data for array in arrays], np.uintp)
