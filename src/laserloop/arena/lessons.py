@@ -3,7 +3,7 @@
     python -m laserloop.arena.lessons --out out/arena/lessons    # six minutes on one core; goes on if stopped
 
 240 episodes of 320 ticks on the plant `graded` with the process 304, along the first 24 public paths of each
-family: 76,800 plant steps. Half of them are shaken as in the paper, from 0 W to all the laser has. In the other
+family: 76,800 plant steps. Half of them are shaken as in the paper, from 0 W to all there is. In the other
 half the power is that of the twin without a camera, which keeps near the window, shaken by 15 %.
 """
 
