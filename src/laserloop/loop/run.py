@@ -145,7 +145,7 @@ class Turn:
         preview = self.look_ahead(k)
         began = perf_counter()
         action, failure = decide(self.controller, image, preview)
-        wall = perf_counter() - began
+        wall = perf_counter() - began - getattr(self.controller, "overhead_s", 0.0)  # of reaching it
         lit = bool(self.path.lit[k])
         power = bound(action.power, self.bounds) if lit else 0.0
         given = power if self.drift is None else self.drift(k, power)
@@ -155,7 +155,7 @@ class Turn:
         return Tick(
             action=action,
             power=power,
-            wall_s=wall,
+            wall_s=max(wall, 0.0),
             seen=seen,
             surface=surface,
             clipped=lit and power != action.power,
@@ -171,7 +171,7 @@ class Turn:
 def look_ahead(
     path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = 0, foresight: int | None = None
 ) -> Preview:
-    """What the scanner knows at tick `k`, after it gave `powers`, with `foresight` ticks of the way or all."""
+    """What the scanner knows at tick `k` after it gave `powers`: `foresight` ticks of its way, or all."""
     past = min(k, memory)
     way, lit = path.preview(k - past, past + horizon), path.preview_lit(k, horizon)
     if foresight is not None and foresight < horizon:
