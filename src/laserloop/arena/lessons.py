@@ -1,9 +1,9 @@
 """Lessons: the one set of episodes that every learning entrant is trained on, and nothing else.
 
-    python -m laserloop.arena.lessons --out out/arena/lessons        # six minutes on one core; goes on if stopped
+    python -m laserloop.arena.lessons --out out/arena/lessons    # six minutes on one core; goes on if stopped
 
 240 episodes of 320 ticks on the plant `graded` with the process 304, along the first 24 public paths of each
-family: 76,800 plant steps. Half of them are shaken as in the paper, from 0 W to the laser's most. In the other
+family: 76,800 plant steps. Half of them are shaken as in the paper, from 0 W to all there is. In the other
 half the power is that of the twin without a camera, which keeps near the window, shaken by 15 %.
 """
 

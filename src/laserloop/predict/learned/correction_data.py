@@ -1,4 +1,4 @@
-"""What the correction learns from: along recorded ticks, the heat at the twin's peak and what was really there."""
+"""What the correction learns from: along recorded ticks, the heat at the twin's peak and what was there."""
 
 from dataclasses import dataclass
 

@@ -3,9 +3,9 @@
 w  what a Gaussian adds to u at the peak      s²  its variance over σ²      b  hat functions of ln s²
 d  from the peak to its centre, σ      ∥, ⊥  along the heading and across it
 
-    level ln(g Σw/u*)      shares Σwb/Σw      ahead Σwb d∥/Σw      aside Σwb d⊥²/Σw      along Σwb d∥²/Σw
+    level ln(g Σw/u*)    shares Σwb/Σw    ahead Σwb d∥/Σw    aside Σwb d⊥²/Σw    along Σwb d∥²/Σw
 
-Nothing of it changes if the path is shifted, turned or mirrored, or (but for the level) if all heat is scaled.
+None of it changes if the path is shifted, turned or mirrored, nor, but for the level, if all heat is scaled.
 """
 
 import numpy as np
@@ -46,4 +46,4 @@ def make_hats(heat: Gaussians, sigma: float) -> FloatArray:
     knots = np.log(SPREADS)
     place = np.interp(np.atleast_2d(spread), knots, np.arange(len(knots)))
     distance = np.abs(place[:, np.newaxis] - np.arange(len(knots))[:, np.newaxis])
-    return np.maximum(1.0 - distance, 0.0)
+    return np.asarray(np.maximum(1.0 - distance, 0.0))
