@@ -24,6 +24,7 @@ DOORS: dict[str, set[str]] = {
     "data": {"bad_input", "cluster", "paths", "plant", "process"},
     "evaluation": {"bad_input", "data", "paths", "plant", "predict", "process", "versions"},
     "identify": {"bad_input", "logs", "paths", "plant", "predict", "process"},
+    "live": {"bad_input", "control", "loop", "paths", "plan", "plant", "process"},
     "logs": {"bad_input", "paths", "plant", "process"},
     "loop": {"bad_input", "control", "logs", "native", "paths", "plant", "predict", "process", "versions"},
     "papers": {
@@ -41,7 +42,7 @@ DOORS: dict[str, set[str]] = {
     "report": {"bad_input", "data"},
     "script": {"control", "loop", "paths", "plant", "process", "report"},
     "versions": set(),
-    "viewer": {"bad_input", "report"},
+    "viewer": {"bad_input", "live", "process", "report"},
 }
 
 
