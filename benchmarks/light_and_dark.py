@@ -39,17 +39,19 @@ def save_pair(file: Path, draw: Callable[[], Figure], *, dpi: int = 110) -> tupl
 def darken(figure: Figure) -> None:
     """Turn ink and paper around and brighten the rest, in place; colour maps stay as they are."""
     for artist in figure.findobj():
-        mapped = isinstance(artist, ScalarMappable) and artist.get_array() is not None
-        for name in COLOURS:
-            getter, setter = (getattr(artist, f"{verb}_{name}", None) for verb in ("get", "set"))
-            if getter is None or setter is None or mapped:
-                continue
-            value = getter()
+        if isinstance(artist, ScalarMappable) and artist.get_array() is not None:
+            continue
+        doors = (
+            (getattr(artist, f"get_{name}", None), getattr(artist, f"set_{name}", None)) for name in COLOURS
+        )
+        now = [
+            (setter, getter()) for getter, setter in doors if getter and setter
+        ]  # some follow others: read first
+        for setter, value in now:
             if isinstance(value, str) and value in ("auto", "none", "inherit"):
                 continue
-            colours = to_rgba_array(value)
-            if len(colours):
-                turned = np.array([turn(colour) for colour in colours])
+            turned = np.array([turn(colour) for colour in to_rgba_array(value)])
+            if len(turned):
                 setter(turned if hasattr(artist, "get_paths") else tuple(turned[0]))
 
 

@@ -22,5 +22,7 @@ autodoc_default_options = {"members": True, "undoc-members": False}
 python_use_unqualified_type_names = True
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_title = f"laserloop {release}"
 html_show_sphinx = False
