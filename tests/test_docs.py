@@ -39,6 +39,8 @@ SHORTER = {
     "laserloop ensemble mine.yaml --out data/mine": "--runs 2 --workers 1",
     "laserloop ensemble slow.yaml --out data/slow": "--runs 2 --workers 1",
     "laserloop train ms-deeponet --data data/slow --out models/slow": "--max-epochs 2",
+    "laserloop arena --quick --controller mine.py:Mine --out out/arena": "--paths 1 --entrants pi",
+    "laserloop arena --split public --paths 2 --levels off --entrants pi --out out/look": "--help",
     "laserloop reproduce --quick --out quick": "--help",  # minutes; benchmarks/kill_reproduce.py runs it
 }
 

@@ -7,6 +7,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PINNED = {  # K, and how far it may move
+    "arena_controller": (29.3, 0.3),
     "constant_power": (870.1, 0.2),
     "own_controller": (826.1, 0.3),
     "own_material": (819.9, 0.3),

@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.loop.faults import Fault, Span, blank, drop, freeze, saturate, slow_down, weaken
+from laserloop.loop.faults import (
+    Fault,
+    Span,
+    blank,
+    disturb_by,
+    drift_by,
+    drop,
+    freeze,
+    saturate,
+    slow_down,
+    weaken,
+)
 from laserloop.plant import Hottest, Image
 
 
@@ -67,3 +78,33 @@ def test_a_fault_by_name_lasts_for_its_ticks() -> None:
 def test_a_fault_that_nobody_knows_is_refused() -> None:
     with pytest.raises(BadInput, match="saturate"):
         Fault(kind="fire")
+
+
+def test_a_share_of_the_ticks_is_hit_the_same_for_the_same_seed() -> None:
+    hit = [k in Span(0, 1000, share=0.1, seed=3) for k in range(1000)]
+    assert 70 <= sum(hit) <= 130
+    assert hit == [k in Span(0, 1000, share=0.1, seed=3) for k in range(1000)]
+    assert hit != [k in Span(0, 1000, share=0.1, seed=4) for k in range(1000)]
+    assert not any(k in Span(0, 1000, share=0.0) for k in range(1000))
+
+
+def test_a_share_beyond_all_is_refused() -> None:
+    with pytest.raises(BadInput, match="between 0 and 1"):
+        Fault(kind="drop", share=1.5)
+
+
+def test_several_faults_act_one_after_another() -> None:
+    disturb = disturb_by((Fault(kind="drop", first=1, ticks=1), Fault(kind="saturate", first=0, ticks=2)))
+    assert disturb is not None
+    arrived = [disturb(k, see(k)) for k in range(3)]
+    assert arrived[1] is None
+    assert [image.temperature.max() for image in arrived if image is not None] == [65535.0, 702.0]
+    drift = drift_by((Fault(kind="absorbed", factor=0.5), Fault(kind="absorbed", first=1, factor=0.1)))
+    assert drift is not None
+    assert [drift(k, 10.0) for k in range(2)] == pytest.approx([5.0, 0.5])
+
+
+def test_no_fault_does_nothing() -> None:
+    assert disturb_by(()) is None
+    assert drift_by((Fault(kind="drop"),)) is None
+    assert disturb_by((Fault(kind="absorbed"),)) is None

@@ -97,6 +97,49 @@ def test_the_preview_tells_which_ticks_are_and_were_lit(plant: Plant, path: Scan
         assert preview.lit[: 15 - k].tolist() == lit[k : k + 4].tolist()
 
 
+def test_a_preview_without_foresight_goes_straight_on_from_where_the_beam_is(
+    plant: Plant, path: ScanPath
+) -> None:
+    lit = np.arange(15) % 4 != 2
+    bent = replace(path, lit=lit, positions=path.positions + np.outer(np.arange(16) ** 2, [0.0, 1e-6]))
+    for known in (0, 2):
+        watcher = Watcher([14.0] * 15)
+        run_closed_loop(plant, Camera(), watcher, bent, foresight=known)
+        for k, (_, preview) in enumerate(watcher.seen[:11]):
+            last = k + known
+            np.testing.assert_array_equal(preview.ahead[: known + 1], bent.positions[k : last + 1])
+            np.testing.assert_array_equal(preview.positions[:-5], bent.positions[max(0, k - 10) : k])
+            hop = bent.positions[last] - bent.positions[last - 1] if last else np.zeros(2)
+            expected = bent.positions[last] + np.outer(np.arange(1, 5 - known), hop)
+            np.testing.assert_allclose(preview.ahead[known + 1 :], expected, atol=1e-15)
+            told = max(known, 1)
+            assert preview.lit.tolist() == [*lit[k : k + told], *[lit[k + told - 1]] * (4 - told)]
+
+
+def test_foresight_beyond_the_horizon_is_the_whole_preview(plant: Plant, path: ScanPath) -> None:
+    seen = []
+    for known in (None, 4, 9):
+        watcher = Watcher([14.0] * 15)
+        run_closed_loop(plant, Camera(), watcher, path, foresight=known)
+        seen.append(np.array([preview.ahead for _, preview in watcher.seen]))
+    assert np.array_equal(seen[0], seen[1])
+    assert np.array_equal(seen[0], seen[2])
+
+
+def test_powers_that_the_laser_cannot_give_are_counted(plant: Plant, path: ScanPath) -> None:
+    lit = np.arange(15) >= 2
+    asked = [99.0, 5.0, 99.0, -1.0, 20.0, 0.0, 1e6] + [5.0] * 8
+    run = run_closed_loop(plant, Camera(), Watcher(asked), replace(path, lit=lit))
+    assert run.clipped == 3
+    assert score(run)["clipped"] == 3
+
+
+def test_what_reaching_a_controller_costs_is_not_its_time(plant: Plant, path: ScanPath) -> None:
+    watcher = Watcher([14.0] * 15)
+    watcher.overhead_s = 1e9  # type: ignore[attr-defined]
+    assert run_closed_loop(plant, Camera(), watcher, path).wall_s.tolist() == [0.0] * 15
+
+
 def test_a_dark_tick_gets_no_power_whatever_a_controller_says(plant: Plant, path: ScanPath) -> None:
     lit = np.arange(15) >= 3
     run = run_closed_loop(plant, Camera(), ConstantController(14.0), replace(path, lit=lit))

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +47,17 @@ def settings_of(task: Task, entrant: Entrant) -> Record:
 
 def play(task: Task, entrant: Entrant) -> Record:
     """Close the loop of an entrant on a task."""
-    hooks = Hooks(build=None if entrant.make is None else partial(seat_entrant, entrant))
-    record = record_case(make_case(task, entrant), hooks)
+    made = list[Controller]()
+
+    def build(ready: Prepared, plant: Plant) -> Controller:
+        made.append(seat_entrant(entrant, ready, plant))
+        return made[-1]
+
+    try:
+        record = record_case(make_case(task, entrant), Hooks(build=None if entrant.make is None else build))
+    finally:
+        for controller in made:
+            getattr(controller, "close", lambda: None)()
     return record | {"task": task.name, "entrant": entrant.name, "label": entrant.name}
 
 

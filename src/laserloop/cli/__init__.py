@@ -18,6 +18,7 @@ from cyclopts import (
 from cyclopts.help import DefaultFormatter, PanelSpec
 
 from laserloop.bad_input import BadInput
+from laserloop.cli.arena import arena
 from laserloop.cli.bench import bench_mpc, bench_plant, bench_train
 from laserloop.cli.calibrate import calibrate
 from laserloop.cli.check import check
@@ -65,7 +66,7 @@ For example:
 app.command(bench)
 VERBS = (
     *(demo, init, check, plan, simulate, control, ensemble, train, evaluate, calibrate),
-    *(identify, replay, export, reproduce, report, view, doctor),
+    *(identify, replay, export, arena, reproduce, report, view, doctor),
 )
 for verb in VERBS:
     app.command(verb)

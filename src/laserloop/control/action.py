@@ -30,6 +30,7 @@ class Status(StrEnum):
     NOT_FINITE = "no finite power was answered: least power applied"
     NO_ACTION = "neither an action nor a power was answered: least power applied"
     RAISED = "the controller raised an error: least power applied"
+    GONE = "the controller did not answer within its time limit: least power applied"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -36,6 +36,21 @@ def render_table(record: Mapping[str, Any], ending: str) -> bytes:
     return _render_csv(columns) if ending.lower() == ".csv" else _render_parquet(columns, record)
 
 
+def render_rows(rows: Sequence[Mapping[str, Any]], ending: str) -> bytes:
+    """Rows with the same names as the content of a file."""
+    columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else {})}
+    return _render_csv(columns) if ending.lower() == ".csv" else _render_parquet(columns, {})
+
+
+def can_parquet() -> bool:
+    """Whether the library for it is installed."""
+    try:
+        _need_pyarrow()
+    except BadInput:
+        return False
+    return True
+
+
 def _render_csv(columns: Mapping[str, Sequence[Any]]) -> bytes:
     """Booleans are 0 and 1; what is not known is empty."""
     stream = io.StringIO()

@@ -55,7 +55,7 @@ def make_controller(
     forward?).
     """
     if names_own(name):
-        return load_controller(name, problem)
+        return load_controller(name, problem, process)
     if name in WITH_MODEL:
         if model is None:
             raise BadInput(f"the controller {name} plans with a model, but none was given: give it one")
@@ -73,9 +73,7 @@ def make_controller(
     if name == "oracle":
         if plant is None:
             raise BadInput("the oracle plans on the plant, but there is none here: choose another controller")
-        predictor = RehearsalPredictor(make_rehearsal(plant), problem.horizon, problem.power[1])
-        solver = SqpSolver(problem, max_iterations=MOST_REHEARSALS, agreed=AGREED, halvings=0)
-        return MpcController(predictor, solver, problem, resume=True, name=name)
+        return make_oracle(problem, plant)
     if name not in WITH_GAINS:
         raise BadInput(
             f"a controller must be one of {', '.join(CONTROLLERS)} or FILE.py:NAME, got {name!r}: choose one"
@@ -83,6 +81,15 @@ def make_controller(
     if gains is None:
         raise BadInput(f"the controller {name} needs tuned gains, but none were given: tune it first")
     return _make_tuned(name, gains, problem)
+
+
+def make_oracle(
+    problem: MpcProblem, plant: Plant, *, rounds: int = MOST_REHEARSALS, agreed: float = AGREED
+) -> Controller:
+    """Plans on the plant itself, in so many rounds unless a rehearsal agrees with its plan before, K."""
+    predictor = RehearsalPredictor(make_rehearsal(plant), problem.horizon, problem.power[1])
+    solver = SqpSolver(problem, max_iterations=rounds, agreed=agreed, halvings=0)
+    return MpcController(predictor, solver, problem, resume=True, name="oracle")
 
 
 def adapt(controller: Controller, problem: MpcProblem) -> Controller:

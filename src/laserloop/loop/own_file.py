@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +24,18 @@ def load_predictor(name: str, process: object = None) -> Predictor:
     return made
 
 
-def load_controller(name: str, problem: MpcProblem) -> Controller:
-    """What NAME(problem) returns; it may do with `act` alone."""
-    made: Controller = _make(name, problem, ("act",))
+def load_controller(name: str, problem: MpcProblem, process: object = None) -> Controller:
+    """What NAME(problem) returns; it may do with `act` alone, and may ask for the `process` by that name."""
+    made: Controller = _make(name, problem, ("act",), process=process)
     return made
 
 
-def _make(name: str, given: object, wanted: tuple[str, ...]) -> Any:
-    """Call NAME of FILE.py and see that the result has what is wanted of it."""
+def _make(name: str, given: object, wanted: tuple[str, ...], **more: object) -> Any:
+    """Call NAME of FILE.py and see that the result has what is wanted of it; `more` goes to who names it."""
     call = _find(name)
     try:
-        made = call(given)
+        asked = signature(call).parameters
+        made = call(given, **{key: value for key, value in more.items() if key in asked})
     except BadInput:
         raise
     except Exception as error:
@@ -46,7 +48,7 @@ def _make(name: str, given: object, wanted: tuple[str, ...]) -> Any:
     return made
 
 
-def _find(name: str) -> Callable[[object], object]:
+def _find(name: str) -> Callable[..., object]:
     """NAME of FILE.py."""
     file, _, attribute = name.rpartition(":")
     path = Path(file)
@@ -64,7 +66,7 @@ def _find(name: str) -> Callable[[object], object]:
     found = getattr(module, attribute, None)
     if not callable(found):
         raise BadInput(f"{file} must have a class or function {attribute!r}, but has none: correct the name")
-    result: Callable[[object], object] = found
+    result: Callable[..., object] = found
     return result
 
 

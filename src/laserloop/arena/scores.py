@@ -1,0 +1,84 @@
+"""Scores of a run: one row of plain numbers, all from its record, over the lit ticks that have settled.
+
+What a clock said is a row of its own, so that the rest is the same on every machine.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.arena.tasks import Task, find_task
+from laserloop.control.action import Status
+from laserloop.loop.case import find_scan
+from laserloop.loop.run import COMPLETED
+
+FloatArray = NDArray[np.float64]
+Row = dict[str, Any]
+
+ABOVE = 99.9  # percentile of decision times
+REFUSED = (Status.NOT_FINITE, Status.NO_ACTION, Status.RAISED, Status.GONE)  # answers that were none
+
+
+def score_record(record: Mapping[str, Any]) -> Row:
+    """How far T_max was from the window's middle and beyond its bounds, and what that took."""
+    task = find_task(record["task"])
+    low, high = record["window_k"]
+    T, series = _read_settled(record, task), record["series"]
+    off, outside = T - 0.5 * (low + high), (low > T) | (high < T)
+    tick = record["process"]["tick_us"] * 1e-6
+    statuses = record["statuses"]
+    return name_row(record, task) | {
+        "ticks": len(T),
+        "outside": int(outside.sum()),
+        "outside_fraction": float(outside.mean()),
+        "below_fraction": float((low > T).mean()),
+        "above_k": float(max(T.max() - high, 0.0)),
+        "below_k": float(max(low - T.min(), 0.0)),
+        "excursion_k": float(np.abs(off).max()),
+        "rms_k": float(np.sqrt(np.mean(off**2))),
+        "residual_rms_k": record["residual_rms_k"],
+        "step_mean_w": record["power_step_mean_w"],
+        "energy_mj": float(1e3 * tick * np.sum(series["power_w"])),
+        "clipped": record["clipped"],
+        "refused": sum(statuses.get(str(status), 0) for status in REFUSED),
+        "completed": record["ending"] == COMPLETED,
+    }
+
+
+def clock_record(record: Mapping[str, Any]) -> Row:
+    """How long decisions took, and how many took longer than a tick."""
+    series, tick_ms = record["series"], record["process"]["tick_us"] * 1e-3
+    times = np.array(series["tick_ms"])[np.array(series["lit"], dtype=bool)]
+    p50, p999 = np.percentile(times, (50.0, ABOVE)) if len(times) else (np.nan, np.nan)
+    return name_row(record, find_task(record["task"])) | {
+        "decision_p50_us": float(1e3 * p50),
+        "decision_p999_us": float(1e3 * p999),
+        "missed_fraction": float(np.mean(times > tick_ms)) if len(times) else 1.0,
+    }
+
+
+def name_row(record: Mapping[str, Any], task: Task) -> Row:
+    """Who, where."""
+    return {
+        "entrant": record["entrant"],
+        "task": task.name,
+        "family": task.family,
+        "process": task.process,
+        "level": task.level,
+        "seed": task.seed,
+        "split": task.split,
+    }
+
+
+def _read_settled(record: Mapping[str, Any], task: Task) -> FloatArray:
+    """T_max of the ticks that count, K; in those that were not done the plate is cold."""
+    series = record["series"]
+    T: FloatArray = np.array(series["t_true_k"], dtype=float)
+    if record["ending"] == COMPLETED:
+        return np.asarray(T[np.array(series["settled"], dtype=bool)])
+    counted = find_scan(task.make_case()).counted
+    whole = np.full(len(counted), task.find_process().ambient)
+    whole[: len(T)] = T
+    return whole[counted]

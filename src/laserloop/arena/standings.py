@@ -1,0 +1,119 @@
+"""Standings: the rows of all runs, entrant by entrant, with intervals over paths.
+
+The gap of a run is its RMS from the window's middle minus that of the oracle on the same task, K. RMS from
+the middle is what every planning entrant is asked for, it moves with every tick, and the oracle's own is not
+zero where the laser cannot do better: what is left in the gap can be had. Intervals are 95 %, by drawing
+paths with replacement (all levels of a path stay together), with the same dice every time.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from laserloop.arena.scores import Row
+
+ORACLE, TWIN = "oracle", "twin"
+DRAWS, LEVEL = 2000, 0.95
+MEANS = ("rms_k", "outside_fraction", "below_fraction", "step_mean_w", "energy_mj")
+WORST = ("above_k", "below_k", "excursion_k")
+SUMS = ("outside", "ticks", "clipped", "refused")
+
+
+def add_gaps(rows: Iterable[Row]) -> list[Row]:
+    """The rows with the gap to the oracle, and to the twin, where these ran on the same task."""
+    rows = list(rows)
+    rms = {(row["entrant"], row["task"]): row["rms_k"] for row in rows}
+
+    def beside(row: Row, name: str) -> float | None:
+        other = rms.get((name, row["task"]))
+        return None if other is None else row["rms_k"] - other
+
+    return [row | {"gap_k": beside(row, ORACLE), "to_twin_k": beside(row, TWIN)} for row in rows]
+
+
+def stand(rows: Sequence[Row]) -> Row:
+    """What all runs of one entrant come to."""
+    worst = max(rows, key=lambda row: row["excursion_k"])
+    return {
+        "runs": len(rows),
+        "paths": len({path_of(row) for row in rows}),
+        **compare(rows, "gap_k", "gap"),
+        **compare(rows, "to_twin_k", "to_twin"),
+        **{name: float(np.mean([row[name] or 0.0 for row in rows])) for name in MEANS},
+        **{name: max(row[name] for row in rows) for name in WORST},
+        **{name: sum(row[name] for row in rows) for name in SUMS},
+        "completed": sum(row["completed"] for row in rows),
+        "worst_task": worst["task"],
+    }
+
+
+def compare(rows: Sequence[Row], column: str, name: str) -> Row:
+    """Mean, interval and worst of a difference, over the tasks where it is known."""
+    known = [row for row in rows if row[column] is not None]
+    if not known:
+        return {f"{name}_{end}_k": None for end in ("mean", "low", "high", "worst")} | {f"{name}_runs": 0}
+    values = [row[column] for row in known]
+    low, high = draw_interval(values, [path_of(row) for row in known])
+    return {
+        f"{name}_mean_k": float(np.mean(values)),
+        f"{name}_low_k": low,
+        f"{name}_high_k": high,
+        f"{name}_worst_k": float(max(values)),
+        f"{name}_worst_task": known[int(np.argmax(values))]["task"],
+        f"{name}_runs": len(known),
+    }
+
+
+def draw_interval(values: Sequence[float], groups: Sequence[str]) -> tuple[float, float]:
+    """The bootstrap interval of a mean of which the values of a group come together."""
+    gathered = defaultdict[str, list[float]](list)
+    for value, group in zip(values, groups, strict=True):
+        gathered[group].append(value)
+    sums = np.array([sum(some) for some in gathered.values()])
+    counts = np.array([len(some) for some in gathered.values()])
+    drawn = np.random.default_rng(0).integers(len(sums), size=(DRAWS, len(sums)))
+    means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+    low, high = np.percentile(means, (50.0 * (1.0 - LEVEL), 50.0 * (1.0 + LEVEL)))
+    return float(low), float(high)
+
+
+def path_of(row: Mapping[str, Any]) -> str:
+    """What is drawn when intervals are."""
+    return f"{row['family']}:{row['seed']}"
+
+
+def rank(rows: Iterable[Row]) -> dict[str, dict[str, Row]]:
+    """Entrant → level, or all → what it comes to; the least mean gap first, unknown ones by RMS last."""
+    rows = add_gaps(rows)
+    by_name = defaultdict[str, list[Row]](list)
+    for row in rows:
+        by_name[row["entrant"]].append(row)
+    levels = list(dict.fromkeys(row["level"] for row in rows))
+    found = {
+        name: {"all": stand(own)}
+        | {level: stand(some) for level in levels if (some := [r for r in own if r["level"] == level])}
+        for name, own in by_name.items()
+    }
+
+    def order(name: str) -> tuple[bool, float]:
+        gap = found[name]["all"]["gap_mean_k"]
+        return gap is None, found[name]["all"]["rms_k"] if gap is None else gap
+
+    return {name: found[name] for name in sorted(found, key=order)}
+
+
+def time_all(clocks: Iterable[Row]) -> dict[str, Row]:
+    """Entrant → how long its decisions took: of the median run; deadlines of all runs."""
+    by_name = defaultdict[str, list[Row]](list)
+    for row in clocks:
+        by_name[row["entrant"]].append(row)
+    return {
+        name: {
+            "decision_p50_us": float(np.median([row["decision_p50_us"] for row in some])),
+            "decision_p999_us": float(np.median([row["decision_p999_us"] for row in some])),
+            "missed_fraction": float(np.mean([row["missed_fraction"] for row in some])),
+        }
+        for name, some in by_name.items()
+    }

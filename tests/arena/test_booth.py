@@ -1,0 +1,213 @@
+"""Cheats: each is caught, or scored as it deserves."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from laserloop.arena import booth
+from laserloop.arena.booth import enter_own
+from laserloop.arena.entrants import find_entrant
+from laserloop.arena.runs import Record, play
+from laserloop.arena.scores import clock_record, score_record
+from laserloop.arena.tasks import Task
+from laserloop.bad_input import BadInput
+from laserloop.control.action import Status
+from laserloop.loop.run import COMPLETED
+
+TASK = Task(family="raster", seed=10_000, ticks=14)
+
+HONEST = """
+class Honest:
+    def __init__(self, problem):
+        self.power = 0.5 * problem.power[1]
+    def act(self, image, preview):
+        return self.power
+"""
+CHEATS = """
+import gc, os, sys, time
+
+class Peeker:
+    def __init__(self, problem):
+        pass
+    def act(self, image, preview):
+        frame, found = sys._getframe(), []
+        while frame is not None:
+            found += [v for v in frame.f_locals.values() if type(v).__name__ in ("Plant", "Camera", "Turn")]
+            frame = frame.f_back
+        found += [o for o in gc.get_objects() if type(o).__name__ in ("Plant", "Turn", "LoopCase")]
+        return 20.0 if found else 10.0
+
+class Greedy:
+    def __init__(self, problem):
+        self.answers = iter([float("nan"), 1e6, -5.0, None, "12", True] + 20 * [10.0])
+    def act(self, image, preview):
+        return next(self.answers)
+
+class Vandal:
+    def __init__(self, problem):
+        self.power = 0.5 * problem.power[1]
+    def act(self, image, preview):
+        for holder, name in ((image, "temperature"), (image, "x"), (preview, "positions"), (preview, "lit")):
+            array = getattr(holder, name)
+            try:
+                array.setflags(write=True)
+                array[:] = 0
+            except ValueError:
+                object.__setattr__(holder, name, 0 * array)
+        return self.power
+
+class Raiser:
+    def __init__(self, problem):
+        pass
+    def act(self, image, preview):
+        raise ValueError("no idea")
+
+class Sleeper:
+    def __init__(self, problem):
+        self.ticks = 0
+    def act(self, image, preview):
+        self.ticks += 1
+        time.sleep(60.0 if self.ticks == 4 else 0.0)
+        return 10.0
+
+class Late:
+    def __init__(self, problem):
+        time.perf_counter = lambda: 0.0
+    def act(self, image, preview):
+        time.sleep(0.02)
+        return 10.0
+
+class Quitter:
+    def __init__(self, problem):
+        pass
+    def act(self, image, preview):
+        os._exit(0)
+
+class Babbler:
+    def __init__(self, problem):
+        pass
+    def act(self, image, preview):
+        print("nonsense", flush=True)
+        os.write(1, b"more nonsense")
+        return 10.0
+
+class Asker:
+    foresight = "none"
+    horizon, memory = 3, 2
+    def __init__(self, problem, process):
+        self.process = process
+    def act(self, image, preview):
+        return 1e-3 * self.process.window[0] + len(preview.ahead) + len(preview.powers)
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("own") / "cheats.py"
+    found.write_text(HONEST + CHEATS)
+    return found
+
+
+def run(file: Path, name: str) -> Record:
+    return play(TASK, enter_own(f"{file}:{name}"))
+
+
+def test_who_looks_for_the_plant_finds_none(file: Path) -> None:
+    assert set(run(file, "Peeker")["series"]["power_w"]) == {10.0}
+
+
+def test_no_number_and_a_megawatt_are_not_given_but_counted(file: Path) -> None:
+    record = run(file, "Greedy")
+    assert record["series"]["power_w"][:6] == [0.0, 20.0, 0.0, 0.0, 0.0, 0.0]
+    row = score_record(record)
+    assert row["clipped"] == 2
+    assert row["refused"] == 4
+    assert record["statuses"][str(Status.NOT_FINITE)] == 1
+
+
+def test_who_overwrites_what_it_is_shown_harms_only_itself(file: Path) -> None:
+    honest, vandal = run(file, "Honest"), run(file, "Vandal")
+    for name in ("t_true_k", "x_mm", "lit", "settled"):
+        assert honest["series"][name] == vandal["series"][name]
+
+
+def test_who_raises_gets_the_least_power_and_is_counted(file: Path) -> None:
+    record = run(file, "Raiser")
+    assert set(record["series"]["power_w"]) == {0.0}
+    assert score_record(record)["refused"] == TASK.ticks
+    assert any("no idea" in note for note in record["notes"])
+
+
+def test_who_never_answers_is_given_up_and_the_run_goes_on(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(booth, "ANSWER_WITHIN", 1.0)
+    record = run(file, "Sleeper")
+    assert record["ending"] == COMPLETED
+    assert record["statuses"][str(Status.GONE)] == TASK.ticks - 3
+    assert set(record["series"]["power_w"][3:]) == {0.0}
+    assert score_record(record)["outside_fraction"] == 1.0
+
+
+def test_who_answers_late_misses_its_deadlines_whatever_its_own_clock_says(file: Path) -> None:
+    row = clock_record(run(file, "Late"))
+    assert row["missed_fraction"] == 1.0
+    assert row["decision_p50_us"] > 10_000
+
+
+def test_who_ends_its_process_is_gone(file: Path) -> None:
+    record = run(file, "Quitter")
+    assert record["statuses"] == {str(Status.GONE): TASK.ticks}
+
+
+def test_what_a_controller_prints_is_no_answer(file: Path) -> None:
+    assert set(run(file, "Babbler")["series"]["power_w"]) == {10.0}
+
+
+def test_an_own_controller_gets_the_process_and_the_preview_it_asks_for(file: Path) -> None:
+    entrant = enter_own(f"{file}:Asker")
+    assert entrant.foresight == "none"
+    powers = play(TASK, entrant)["series"]["power_w"]
+    np.testing.assert_allclose(powers[:4], [4.76, 5.76, 6.76, 6.76])
+
+
+def test_the_booth_changes_nothing_for_an_honest_controller(file: Path) -> None:
+    from laserloop.loop.case import LoopCase, record_case
+
+    there = run(file, "Honest")["series"]
+    here = record_case(
+        LoopCase(path=TASK.path, plant="graded", controller=f"{file}:Honest", ticks=TASK.ticks)
+    )["series"]
+    assert there["t_true_k"] == here["t_true_k"]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("class Other: pass\n", "must have a class or function"),
+        (
+            "class Mine:\n    def __init__(self, problem):\n        raise ValueError('no')\n",
+            "cannot be built",
+        ),
+        ("class Mine:\n    foresight = 'all'\n", "foresight of Mine must be one of none, path"),
+        ("class Mine(\n", "cannot be read as Python"),
+        ("import os\nos._exit(3)\nclass Mine: pass\n", "ended by itself"),
+    ],
+)
+def test_a_file_that_cannot_take_part_is_refused_in_a_sentence(
+    tmp_path: Path, text: str, complaint: str
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(text)
+    with pytest.raises(BadInput, match=complaint):
+        play(TASK, enter_own(f"{file}:Mine"))
+
+
+def test_a_missing_file_and_a_taken_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"FILE\.py:NAME"):
+        enter_own(f"{tmp_path}/nowhere.py:Mine")
+    file = tmp_path / "mine.py"
+    file.write_text("class pi: pass\n")
+    with pytest.raises(BadInput, match="another name"):
+        find_entrant(f"{file}:pi")

@@ -1,0 +1,131 @@
+"""Every entrant: what it declares is what it gets."""
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from laserloop.arena.entrant import Cost, Entrant, Seat
+from laserloop.arena.entrants import ENTRANTS, find_entrant
+from laserloop.arena.entrants.ilc import align
+from laserloop.arena.playback import Playback
+from laserloop.arena.runs import make_case, play
+from laserloop.arena.scores import score_record
+from laserloop.arena.tasks import Task
+from laserloop.bad_input import BadInput
+from laserloop.control.action import Controller
+from laserloop.loop.run import COMPLETED
+
+SHORT = Task(family="raster", level="nominal", seed=10_000, ticks=14)
+
+
+@pytest.mark.parametrize("entrant", ENTRANTS, ids=lambda entrant: entrant.name)
+def test_every_entrant_runs_a_task_to_its_end(entrant: Entrant) -> None:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "temperatures of .*")
+        record = play(SHORT, entrant)
+    assert record["ending"] == COMPLETED
+    assert (record["entrant"], record["task"]) == (entrant.name, SHORT.name)
+    seen = [T is not None for T in record["series"]["t_measured_k"]]
+    assert any(seen) == entrant.camera
+    row = score_record(record)
+    assert row["ticks"] == 4
+    assert row["refused"] == 0
+    assert np.isfinite(row["rms_k"])
+
+
+def test_names_are_unique_and_sentences_end() -> None:
+    assert len({entrant.name for entrant in ENTRANTS}) == len(ENTRANTS)
+    assert all(entrant.about.endswith(".") for entrant in ENTRANTS)
+
+
+def look(**declared: object) -> tuple[Seat, Entrant]:
+    """What a seat holds for what was declared."""
+    given: list[Seat] = []
+
+    def make(seat: Seat) -> Controller:
+        given.append(seat)
+        return Playback(np.full(14, 5.0))
+
+    entrant = Entrant(name="any", about="Any.", make=make, **declared)  # type: ignore[arg-type]
+    play(SHORT, entrant)
+    return given[0], entrant
+
+
+def test_a_seat_holds_no_more_than_was_declared() -> None:
+    seat, _ = look(foresight="none")
+    assert (seat.path, seat.practise, seat.plant) == (None, None, None)
+    seat, _ = look(passes=1)
+    assert seat.path is not None
+    assert seat.plant is None
+    assert seat.practise is not None
+    assert len(seat.practise(np.full(14, 5.0))) == 14
+    with pytest.raises(BadInput, match="no pass is left"):
+        seat.practise(np.full(14, 5.0))
+    seat, _ = look(bound=True)
+    assert seat.plant is not None
+
+
+def test_nobody_is_told_how_the_plant_differs() -> None:
+    seat, _ = look()
+    told = replace(seat.process, camera=SHORT.find_process().camera)
+    assert told == SHORT.find_process()
+
+
+def test_practice_has_other_noise_than_the_run_that_counts() -> None:
+    passes: list[np.ndarray[tuple[int, ...], np.dtype[np.float64]]] = []
+
+    def make(seat: Seat) -> Controller:
+        assert seat.practise is not None
+        passes.extend(seat.practise(np.full(14, 5.0)) for _ in range(2))
+        return Playback(np.full(14, 5.0))
+
+    record = play(SHORT, Entrant(name="any", about="Any.", make=make, passes=2))
+    counted = np.array(record["series"]["t_measured_k"], dtype=float)
+    for one, other in ((passes[0], passes[1]), (passes[0], counted)):
+        known = np.isfinite(one) & np.isfinite(other)
+        assert known.sum() > 5
+        assert (one[known] != other[known]).any()
+
+
+def test_what_an_entrant_may_not_see_is_part_of_its_case() -> None:
+    assert make_case(SHORT, find_entrant("pi")).foresight == 0
+    assert make_case(SHORT, find_entrant("twin")).foresight is None
+    (blind,) = make_case(SHORT, find_entrant("twin-without-camera")).faults
+    assert blind.kind == "drop"
+
+
+def test_iterative_learning_takes_late_peaks_back_to_their_ticks() -> None:
+    seen = np.array([np.nan, 300.0, 310.0, np.nan, 330.0])
+    lit = np.ones(5, dtype=bool)
+    np.testing.assert_allclose(align(seen, 1, lit), [300.0, 310.0, 320.0, 330.0, 330.0])
+
+
+def test_passes_bring_iterative_learning_nearer_to_the_middle() -> None:
+    task = Task(family="zigzag", seed=10_000, ticks=60)
+    rms = {name: score_record(play(task, find_entrant(name)))["rms_k"] for name in ("ilc", "constant")}
+    assert rms["ilc"] < 0.5 * rms["constant"]
+
+
+def test_the_cost_of_a_training_lies_beside_its_model(tmp_path: Path) -> None:
+    Cost(core_minutes=1.5, plant_steps=320).write(tmp_path)
+    entrant = Entrant(name="any", about="Any.", settings={"controller": "sqp"}, learns=True, model=tmp_path)
+    assert entrant.cost == Cost(core_minutes=1.5, plant_steps=320)
+    with pytest.raises(BadInput, match="train it again"):
+        Cost.read(tmp_path / "nowhere")
+
+
+def test_an_entrant_with_another_file_has_other_runs(tmp_path: Path) -> None:
+    file = tmp_path / "weights"
+    file.write_text("1")
+    entrant = Entrant(name="any", about="Any.", settings={"controller": "pi"}, sources=(file,))
+    before = entrant.identity()
+    file.write_text("2")
+    assert entrant.identity() != before
+
+
+def test_an_unknown_entrant_is_refused() -> None:
+    with pytest.raises(BadInput, match="must be one of"):
+        find_entrant("nobody")

@@ -1,0 +1,124 @@
+"""Standings: gaps, intervals and order, from rows alone."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from laserloop.arena.scores import Row, clock_record, score_record
+from laserloop.arena.standings import add_gaps, draw_interval, rank, time_all
+from laserloop.arena.tasks import Task
+from laserloop.loop.run import COMPLETED
+
+
+def row(entrant: str, seed: int, rms: float, level: str = "off", **other: Any) -> Row:
+    task = Task(family="arc", level=level, seed=seed)
+    named = {"family": "arc", "seed": seed, "level": level, "task": task.name, "entrant": entrant}
+    counts = {"outside": 1, "ticks": 10, "clipped": 0, "refused": 0, "completed": True}
+    means = {"outside_fraction": 0.1, "below_fraction": 0.0, "step_mean_w": 0.2, "energy_mj": 5.0}
+    return named | counts | means | {"rms_k": rms, "above_k": rms, "below_k": 0.0, "excursion_k": rms} | other
+
+
+def test_the_gap_is_the_distance_to_the_oracle_on_the_same_task() -> None:
+    rows = add_gaps(
+        [row("oracle", 30_000, 1.0), row("pi", 30_000, 5.0), row("twin", 30_000, 2.0), row("pi", 30_001, 9.0)]
+    )
+    assert [r["gap_k"] for r in rows] == [0.0, 4.0, 1.0, None]
+    assert [r["to_twin_k"] for r in rows] == [-1.0, 3.0, 0.0, None]
+
+
+def test_the_nearest_to_the_oracle_comes_first_and_who_has_no_gap_last() -> None:
+    rows = [
+        *(row("pi", 30_000 + k, 5.0 + k) for k in range(3)),
+        *(row("twin", 30_000 + k, 2.0) for k in range(3)),
+        *(row("oracle", 30_000 + k, 1.0) for k in range(3)),
+        row("lonely", 30_007, 0.5),
+    ]
+    standings = rank(rows)
+    assert list(standings) == ["oracle", "twin", "pi", "lonely"]
+    pi = standings["pi"]["all"]
+    assert pi["gap_mean_k"] == pytest.approx(5.0)
+    assert pi["gap_worst_k"] == pytest.approx(6.0)
+    assert pi["gap_worst_task"] == "arc-304-off-v1:30002"
+    assert pi["gap_low_k"] <= 5.0 <= pi["gap_high_k"]
+    assert standings["lonely"]["all"]["gap_mean_k"] is None
+
+
+def test_levels_are_told_apart() -> None:
+    rows = [row("pi", 30_000, 5.0), row("pi", 30_000, 7.0, "hard")]
+    standings = rank(rows)["pi"]
+    assert (standings["off"]["rms_k"], standings["hard"]["rms_k"]) == (5.0, 7.0)
+    assert standings["all"]["rms_k"] == 6.0
+    assert standings["all"]["paths"] == 1
+
+
+def test_an_interval_covers_the_mean_of_new_paths_about_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(1)
+    hits = 0
+    for _ in range(200):
+        low, high = draw_interval(rng.normal(3.0, 1.0, 40).tolist(), [str(k) for k in range(40)])
+        hits += low <= 3.0 <= high
+    assert 0.88 <= hits / 200 <= 0.99
+
+
+def test_values_of_one_path_count_as_one() -> None:
+    rng = np.random.default_rng(2)
+    paths = rng.normal(0.0, 1.0, 20)
+    apart = draw_interval(paths.tolist(), [str(k) for k in range(20)])
+    thrice = draw_interval(np.repeat(paths, 3).tolist(), [str(k) for k in range(20) for _ in range(3)])
+    assert thrice == pytest.approx(apart)
+
+
+def test_the_same_rows_give_the_same_interval() -> None:
+    values = np.random.default_rng(3).normal(size=15).tolist()
+    groups = [str(k) for k in range(15)]
+    assert draw_interval(values, groups) == draw_interval(values, groups)
+
+
+def record(T: list[float], **other: Any) -> dict[str, Any]:
+    n = len(T)
+    return {
+        "task": Task(family="arc", seed=30_000, ticks=14).name,
+        "entrant": "pi",
+        "window_k": [760.0, 800.0],
+        "process": {"tick_us": 125.0},
+        "statuses": {},
+        "residual_rms_k": None,
+        "power_step_mean_w": 0.1,
+        "clipped": 0,
+        "ending": COMPLETED,
+        "series": {
+            "t_true_k": T,
+            "settled": [k >= 10 for k in range(n)],
+            "lit": [True] * n,
+            "power_w": [8.0] * n,
+            "tick_ms": [0.1] * (n - 1) + [0.2],
+        },
+    } | other
+
+
+def test_a_row_holds_what_the_settled_ticks_were() -> None:
+    found = score_record(record([0.0] * 10 + [780.0, 790.0, 810.0, 750.0]))
+    assert found["ticks"] == 4
+    assert found["outside"] == 2
+    assert found["above_k"] == 10.0
+    assert found["below_k"] == 10.0
+    assert found["below_fraction"] == 0.25
+    assert found["excursion_k"] == 30.0
+    assert found["rms_k"] == pytest.approx(np.sqrt((100 + 900 + 900) / 4))
+    assert found["energy_mj"] == pytest.approx(14 * 8.0 * 0.125)
+
+
+def test_ticks_that_were_not_done_count_as_a_cold_plate() -> None:
+    found = score_record(record([780.0] * 12, ending="the plant stopped at tick 12: no idea"))
+    assert found["ticks"] == 4
+    assert found["outside"] == 2
+    assert not found["completed"]
+    assert found["excursion_k"] == 480.0
+
+
+def test_a_decision_longer_than_the_tick_misses_its_deadline() -> None:
+    clock = clock_record(record([780.0] * 20))
+    assert clock["missed_fraction"] == pytest.approx(1 / 20)
+    assert clock["decision_p50_us"] == pytest.approx(100.0)
+    assert time_all([clock])["pi"]["missed_fraction"] == pytest.approx(1 / 20)
