@@ -27,7 +27,10 @@ PAGES = sorted(
 )
 
 RUNNABLE = {"python", "bash", "c"}
-DIRECTIVES = {"{toctree}", "{include}", "{eval-rst}", "{verbs}"}  # of Sphinx; none of them shows code
+DIRECTIVES = {
+    *("{toctree}", "{include}", "{eval-rst}", "{verbs}", "{container}"),  # of Sphinx; none of them shows code
+    "{literalinclude}",  # shows an example, which tests/test_examples.py runs
+}
 LOOKS_RUNNABLE = re.compile(r"^\s*(laserloop|make|pip|python|import|from)\s", re.MULTILINE)
 ELSEWHERE = re.compile(r"tcp://|SLURMCluster")  # what a text block may need that is not here
 SHELL = re.compile(r"[|<>&;$`]")

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
 
@@ -80,6 +81,15 @@ def test_the_version_is_said_in_one_place() -> None:
     assert PROJECT["version"] == version("laserloop") == getattr(laserloop, "__version__")  # noqa: B009
     said = [file for file in SOURCE.rglob("*.py") if f'"{PROJECT["version"]}"' in file.read_text("utf-8")]
     assert said == []
+
+
+def test_changelog_and_citation_are_of_this_version() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+)", changelog, re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == PROJECT["version"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (cited["version"], cited["license"]) == (PROJECT["version"], PROJECT["license"])
 
 
 def read_pins(name: str) -> dict[str, Version]:

@@ -33,6 +33,9 @@ def test_the_bench_tells_times_ratios_and_agreement() -> None:
     assert 0.9 < found["loop_over_plant"] < 1.5
     assert 0 <= found["over_tick_fraction"] <= 1
     assert 0 <= found["over_tick_fraction_quiet"] <= 1
+    hurried = found["twin_c_10us"]
+    assert 0 < hurried["quickest_worst_us"] <= hurried["worst_us"]
+    assert (hurried["over_tick_fraction_quickest"] > 0) == (hurried["quickest_worst_us"] > 10.0)
     cold, others = found["heat_up"], found["other_first_moves"]
     assert cold["problems"] + found["slack_free"] == found["feasible"]
     assert (

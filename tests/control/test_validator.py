@@ -38,6 +38,14 @@ def test_a_broken_pixel_takes_its_hottest_neighbour(warm: NDArray[np.float64], v
     assert image.peak.temperature == image.temperature.max() < 700.0
 
 
+def test_a_broken_pixel_is_marked_for_those_who_can_do_without_it(warm: NDArray[np.float64]) -> None:
+    warm[9, 14] = 65535.0
+    image, mended = ImageValidator(mark=True).judge(make(warm))
+    assert image is not None
+    assert mended
+    assert np.argwhere(np.isnan(image.temperature)).tolist() == [[9, 14]]
+
+
 def test_an_image_full_of_nan_is_refused(warm: NDArray[np.float64]) -> None:
     assert ImageValidator().judge(make(np.full_like(warm, np.nan))) == (None, False)
 

@@ -152,8 +152,8 @@ class Plate:
         return Image(time=now.time, x=x, y=y, temperature=T, peak=Hottest(float(T.max()), 0.0, 0.0))
 
 
-def close(controller: Controller, process: Process, ticks: int) -> list[Action]:
-    """The actions of a loop on the plate, images as late as the camera is."""
+def close(controller: Controller, process: Process, ticks: int, broken: range = range(0)) -> list[Action]:
+    """The actions of a loop on the plate, images late as the camera is, in some the hottest pixel broken."""
     way, lit = wander((-1e-3, 0.5e-3), ticks, 3)
     plate, delay = Plate(process), process.camera.delay
     powers, images = np.zeros(len(lit)), list[Image]()
@@ -161,6 +161,10 @@ def close(controller: Controller, process: Process, ticks: int) -> list[Action]:
     controller.reset()
     for k in range(ticks):
         images.append(plate.see(preview(way, powers, lit, k, 30)))
+        if k in broken:
+            T = images[-1].temperature.copy()
+            T.flat[T.argmax()] = 65535.0
+            images[-1] = replace(images[-1], temperature=T, peak=Hottest(65535.0, 0.0, 0.0))
         actions.append(
             controller.act(images[max(0, k - delay)], preview(way, powers, lit, k, controller.memory))
         )
@@ -193,6 +197,20 @@ def test_a_closed_loop_is_that_of_numpy(
     assert compiled.gain == pytest.approx(twin.gain, abs=1e-4)
     assert compiled.surprise == pytest.approx(twin.surprise, abs=0.1)
     assert {a.status for a in here} == {a.status for a in there}
+
+
+def test_a_broken_pixel_at_the_peak_changes_neither_gain_nor_power(compilers: list[str]) -> None:
+    process, broken = Process(), range(12, 20)
+    solver = SqpSolver(PROBLEM, max_iterations=QPS, halvings=0)
+    readable = MpcController(TwinPredictor(process), solver, PROBLEM, resume=True, until_dark=True)
+    compiled = TwinController(TwinPredictor(process), PROBLEM)
+    whole, here, there = (
+        close(controller, process, 22, which)
+        for controller, which in ((compiled, range(0)), (compiled, broken), (readable, broken))
+    )
+    assert {a.status for a in here[12:20]} == {a.status for a in there[12:20]} == {Status.MENDED}
+    assert [a.power for a in here] == pytest.approx([a.power for a in there], abs=1e-3)
+    assert [a.power for a in here] == pytest.approx([a.power for a in whole], abs=0.05)
 
 
 def test_nothing_is_heated_for_a_line_that_comes_after_the_dark(compilers: list[str]) -> None:

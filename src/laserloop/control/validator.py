@@ -1,4 +1,4 @@
-"""Validation: which images a controller believes. Single bad pixels are mended, bad images refused."""
+"""Validation: which images a controller believes. Bad pixels are mended or marked, bad images refused."""
 
 import math
 
@@ -14,7 +14,8 @@ MOST_MENDED = 0.01  # share of the pixels; an image with more of them broken is 
 class ImageValidator:
     """Remembers the last image it saw, so that one that only repeats it is known."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, mark: bool = False) -> None:
+        self._repair = blank if mark else mend  # for those who can do without a pixel, broken ones become NaN
         self._last: Image | None = None
 
     def reset(self) -> None:
@@ -29,7 +30,7 @@ class ImageValidator:
         seen = image.temperature
         if image.peak.temperature <= CREDIBLE[1] and seen.min() >= CREDIBLE[0]:  # both false for NaN
             return image, False
-        mended = mend(seen)
+        mended = self._repair(seen)
         return (None, False) if mended is None else (image.with_temperature(mended), True)
 
     def _repeats(self, image: Image) -> bool:
@@ -40,13 +41,19 @@ class ImageValidator:
         return bool(np.array_equal(last.temperature, seen) and seen.min() < seen.max())
 
 
+def blank(temperature: NDArray[np.float64], by: float = np.nan) -> NDArray[np.float64] | None:
+    """Broken pixels are replaced by a value; None if too many are."""
+    fine = (temperature >= CREDIBLE[0]) & (temperature <= CREDIBLE[1])
+    few = np.count_nonzero(fine) >= (1.0 - MOST_MENDED) * temperature.size
+    return np.where(fine, temperature, by) if few else None
+
+
 def mend(temperature: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Broken pixels take the hottest of their eight neighbours, the safe side; None if too many are."""
-    fine = (temperature >= CREDIBLE[0]) & (temperature <= CREDIBLE[1])
-    broken = np.argwhere(~fine)
-    if len(broken) > MOST_MENDED * temperature.size:
+    hot = blank(temperature, -np.inf)
+    if hot is None:
         return None
-    hot = np.where(fine, temperature, -np.inf)
+    broken = np.argwhere(hot == -np.inf)
     mended = temperature.copy()
     for row, column in broken:
         around = hot[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2].max()

@@ -64,6 +64,11 @@ def cut_windows(store: EpisodeStore, horizon: int, *, reading: str = "node", smo
         part.excitation[:] = EXCITATIONS.index(member.excitation)
         part.geometry[:] = GEOMETRIES.index(member.geometry)
         parts.append(part)
+    return join_windows(parts)
+
+
+def join_windows(parts: Sequence[Windows]) -> Windows:
+    """All windows of several sets."""
     return Windows(
         **{
             entry.name: np.concatenate([getattr(part, entry.name) for part in parts])

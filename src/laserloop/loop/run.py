@@ -23,6 +23,10 @@ Progress = Callable[[int, int], None]  # ticks done, ticks in all
 COMPLETED = "path completed"
 
 
+class StopRun(Exception):
+    """Raised by who watches a run to end it; its text says why, and becomes the run's ending."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tick:
     """One turn of the loop: what was decided, what it led to."""
@@ -34,6 +38,10 @@ class Tick:
     surface: Surface  # at the end of the tick
     clipped: bool = False  # was more or less asked for than the laser can give?
     failure: str = ""  # what the controller raised, if it did
+
+
+Watch = Callable[[int, Tick], None]
+"""Index and tick as soon as it is done; may wait, and may raise `StopRun`."""
 
 
 # No slots: arrays are frozen after birth.
@@ -57,6 +65,7 @@ class Run:
     measured: FloatArray  # (n,), K, peak of the image that came then, however old; NaN where none did
     predicted: FloatArray  # (n,), K, one tick before; NaN where nothing was predicted
     margins: FloatArray | None = None  # (n, 2), K, above and below, where they may change from tick to tick
+    windows: FloatArray | None = None  # (n, 2), K, low and high, where they may change likewise
     statuses: tuple[Status, ...]
     iterations: NDArray[np.intp]  # (n,)
     solve_s: FloatArray  # (n,), inside the solver
@@ -89,6 +98,7 @@ def run_closed_loop(
     disturb: Disturb | None = None,
     drift: Drift | None = None,
     progress: Progress | None = None,
+    watch: Watch | None = None,
 ) -> Run:
     """Drive `plant` from rest along `path` with the powers that `controller` finds.
 
@@ -97,10 +107,12 @@ def run_closed_loop(
     Previews tell the truth about `foresight` ticks of the way ahead, or about all of it.
     """
     bounds = power_bounds or plant.settings.process.laser.power
-    return run_rig(Rig(plant, camera, path, bounds, foresight, disturb, drift), controller, progress)
+    return run_rig(Rig(plant, camera, path, bounds, foresight, disturb, drift), controller, progress, watch)
 
 
-def run_rig(rig: Rig, controller: Controller, progress: Progress | None = None) -> Run:
+def run_rig(
+    rig: Rig, controller: Controller, progress: Progress | None = None, watch: Watch | None = None
+) -> Run:
     """Drive what stands on a rig from rest along its path."""
     plant, path = rig.plant, rig.path
     ticks: list[Tick] = []
@@ -112,6 +124,10 @@ def run_rig(rig: Rig, controller: Controller, progress: Progress | None = None) 
             ticks.append(tick)
             if progress is not None:
                 progress(len(ticks), len(path))
+            if watch is not None:
+                watch(len(ticks) - 1, tick)
+    except StopRun as wish:
+        ending = str(wish)
     except BadInput as failure:
         ending = f"the plant stopped at tick {len(ticks)}: {failure}"
     return collect(plant, controller, path, ticks, ending)
@@ -191,11 +207,11 @@ def read_prediction(action: Action) -> float:
         return float("nan")
 
 
-def _list_margins(actions: list[Action]) -> FloatArray | None:
-    """Those of each tick, if they may change."""
-    if all(action.margins is None for action in actions):
+def _list_pairs(pairs: list[tuple[float, float] | None]) -> FloatArray | None:
+    """Margins or windows of each tick, if they may change."""
+    if all(pair is None for pair in pairs):
         return None
-    return np.array([action.margins or (np.nan, np.nan) for action in actions])
+    return np.array([pair or (np.nan, np.nan) for pair in pairs])
 
 
 def collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[Tick], ending: str) -> Run:
@@ -222,7 +238,8 @@ def collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[Ti
         t_peak=np.array([tick.surface.peak.temperature for tick in ticks]),
         measured=np.array([tick.seen for tick in ticks[1:]] + [np.nan] * min(n, 1)),
         predicted=np.array(predicted),
-        margins=_list_margins(actions),
+        margins=_list_pairs([action.margins for action in actions]),
+        windows=_list_pairs([action.window for action in actions]),
         statuses=tuple(a.status if path.lit[k] else Status.DARK for k, a in enumerate(actions)),
         iterations=np.array([a.iterations for a in actions], dtype=np.intp),
         solve_s=np.array([a.solve_s for a in actions]),

@@ -3,12 +3,21 @@
 import pytest
 
 from laserloop.loop.case import LoopCase, run_case
+from laserloop.loop.faults import Fault
 from laserloop.process import Process
 
 
 def test_an_exposure_of_several_ticks_is_expected_as_the_camera_reads_it() -> None:
     process = Process().change(exposure_ticks=4)
     run = run_case(LoopCase(path="diagonal", controller="twin", plant="graded", ticks=40, process=process))
+    counted = run.t_peak[run.settled]
+    assert counted.min() > 775.0
+    assert counted.max() < 785.0
+
+
+def test_a_saturated_hottest_pixel_is_done_without() -> None:
+    fault = Fault(kind="saturate", first=15, ticks=20)
+    run = run_case(LoopCase(path="polyline:3", controller="twin", plant="graded", ticks=50, faults=(fault,)))
     counted = run.t_peak[run.settled]
     assert counted.min() > 775.0
     assert counted.max() < 785.0

@@ -2,12 +2,19 @@
 
 from laserloop.arena.booth import enter_own
 from laserloop.arena.entrant import Entrant
+from laserloop.arena.entrants.affine_history import AFFINE_HISTORY
 from laserloop.arena.entrants.constant import CONSTANT
+from laserloop.arena.entrants.corrected_twin import TWIN_CORRECTED
 from laserloop.arena.entrants.feedforward import FEEDFORWARD
+from laserloop.arena.entrants.fno import FNO
+from laserloop.arena.entrants.graded_networks import GRADED_LSTM, GRADED_MS_DEEPONET, GRADED_SS_AR
 from laserloop.arena.entrants.ilc import ILC
+from laserloop.arena.entrants.koopman import KOOPMAN
 from laserloop.arena.entrants.oracle import ORACLE
 from laserloop.arena.entrants.paper import PAPER_BASE, PAPER_CORNER, PAPER_IPOPT
 from laserloop.arena.entrants.pi import PI
+from laserloop.arena.entrants.tide import TIDE
+from laserloop.arena.entrants.tide_quantile import TIDE_QUANTILE
 from laserloop.arena.entrants.twin import (
     TWIN,
     TWIN_WITHOUT_CAMERA,
@@ -21,6 +28,8 @@ ENTRANTS: tuple[Entrant, ...] = (
     *(ORACLE, TWIN, TWIN_WITHOUT_CAMERA, TWIN_WITHOUT_PREVIEW, TWIN_WITHOUT_HISTORY),
     *(ILC, PI, FEEDFORWARD, CONSTANT),
     *(PAPER_CORNER, PAPER_BASE, PAPER_IPOPT),
+    *(TWIN_CORRECTED, KOOPMAN, AFFINE_HISTORY, TIDE, TIDE_QUANTILE, FNO),
+    *(GRADED_MS_DEEPONET, GRADED_SS_AR, GRADED_LSTM),
 )
 
 

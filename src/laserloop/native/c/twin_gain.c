@@ -176,7 +176,7 @@ static int list_frames(const twin *w, const process *p, int age, int *before)
 }
 
 /* An image whose exposure ended `age` ticks ago: T[row * columns + column], K, at x[column], y[row], m.
-   Returns 0 if there is nothing to compare. */
+   A pixel of NaN is left out. Returns 0 if there is nothing to compare. */
 static int weigh_image(twin *w, const process *p, int age, int columns, int rows, const double *x, const double *y,
                        const double *T, comparison *c)
 {
@@ -200,8 +200,10 @@ static int weigh_image(twin *w, const process *p, int age, int columns, int rows
                                        : p->ambient) / frames;
     }
     for (int k = 0; k < wide * tall; ++k) {
-        seen[k] = look_up(&p->heat, T[(size_t)(first + k / wide) * (size_t)columns + (size_t)(left + k % wide)], NULL);
-        expected[k] = look_up(&p->heat, expected[k], NULL) / w->gain;
+        const double t = T[(size_t)(first + k / wide) * (size_t)columns + (size_t)(left + k % wide)];
+        const int good = t == t; /* a broken pixel counts for nothing */
+        seen[k] = good ? look_up(&p->heat, t, NULL) : 0.0;
+        expected[k] = good ? look_up(&p->heat, expected[k], NULL) / w->gain : 0.0;
     }
     return weigh_pixels(w, p, lit, wide * tall, expected, seen, c);
 }

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +33,13 @@ from laserloop.predict.networks.training_state import (
 )
 from laserloop.predict.trained_for import TrainedFor
 
+if TYPE_CHECKING:
+    from laserloop.predict.learned.array_net import ArrayNet
+
 Arrays = list[NDArray[np.float64]]
 Report = Callable[[Progress], None]
 
+FRESH = 2**32  # the stream of the first weights, from which no epoch draws
 KEEP_EVERY = 30.0  # s, the most work that a kill can cost
 HISTORY_FILE = "history.csv"
 
@@ -64,9 +68,10 @@ def fit(
         return _load_finished(out, identity)
     train, held = split_windows(windows, seed=settings.seed, by=settings.split, share=settings.held_out)
     scalers, scaled = standardise(windows, architecture, train)
-    state = _start_or_resume(architecture, settings, out, identity)
+    rng = np.random.default_rng((settings.seed, FRESH))
+    state = start_or_resume(architecture.draw_weights(rng), settings, out, identity)
     tables = [array[train] for array in scaled], [array[held] for array in scaled]
-    _run(state, architecture, settings, tables, _make_keeper(out, identity, report, keep_every))
+    run_training(state, architecture, settings, tables, make_keeper(out, identity, report, keep_every))
     model = Model(
         architecture=architecture,
         weights=split_flat(architecture.shapes(), state.best),
@@ -158,17 +163,16 @@ def _load_finished(out: Path, identity: str) -> Model:
     return model
 
 
-def _start_or_resume(
-    architecture: Architecture, settings: FitSettings, out: Path | None, identity: str
+def start_or_resume(
+    drawn: Mapping[str, NDArray[np.float32]], settings: FitSettings, out: Path | None, identity: str
 ) -> TrainingState:
-    rng = np.random.default_rng((settings.seed, 2**32))  # no epoch draws from this stream
-    drawn = architecture.draw_weights(rng).values()
-    weights = np.concatenate([weight.ravel() for weight in drawn])
+    """The state of a training that was interrupted in a folder, or the first one with these weights."""
+    weights = np.concatenate([weight.ravel() for weight in drawn.values()])
     kept = None if out is None else load_state(out, identity, weights.size)
     return kept or start_training(weights, settings.learning_rate)
 
 
-def _make_keeper(
+def make_keeper(
     out: Path | None, identity: str, report: Report | None, keep_every: float
 ) -> Callable[[TrainingState], None]:
     """What happens after an epoch: tell it, and now and then keep the state."""
@@ -185,13 +189,14 @@ def _make_keeper(
     return keep
 
 
-def _run(
+def run_training(
     state: TrainingState,
-    architecture: Architecture,
+    architecture: "Architecture | ArrayNet",
     settings: FitSettings,
     arrays: tuple[Arrays, Arrays],
     after_epoch: Callable[[TrainingState], None],
 ) -> None:
+    """Train a state to its end, on standardised x, y and s to learn from and to hold out."""
     from laserloop.predict.networks.torch_train import make_table, run_epochs, torch_threads
 
     training, held = (make_table(*part) for part in arrays)

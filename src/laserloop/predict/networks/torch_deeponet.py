@@ -36,6 +36,10 @@ class TorchDeepONet:
         torch.mul(B, T[:, None], out=self.products[:n])
         return self.products[:n].sum(2).add_(self.weights["bias"])
 
+    def measure(self, x: Tensor, y: Tensor, s: Tensor) -> Tensor:
+        """The sum of squared errors, without learning from it."""
+        return self.predict(x, y).sub_(s).square_().sum()
+
     def learn(self, x: Tensor, y: Tensor, s: Tensor) -> Tensor:
         """The mean squared error of a batch; its gradient is left in `gradient`."""
         n = len(x)

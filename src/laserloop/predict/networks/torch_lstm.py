@@ -47,6 +47,10 @@ class TorchLstm:
             torch.mul(o, t[k], out=h[k])
         return (h @ self.weights["readout.weight"][0] + self.weights["readout.bias"]).T
 
+    def measure(self, x: Tensor, y: Tensor, s: Tensor) -> Tensor:
+        """The sum of squared errors, without learning from it."""
+        return self.predict(x, y).sub_(s).square_().sum()
+
     def learn(self, x: Tensor, y: Tensor, s: Tensor) -> Tensor:
         """The mean squared error of a batch; its gradient is left in `gradient`."""
         residual = self.predict(x, y) - s

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from laserloop.bad_input import BadInput
+from laserloop.predict.learned.array_net import ArrayNet
+from laserloop.predict.learned.torch_array_net import TorchArrayNet
 from laserloop.predict.networks.architecture import Architecture, split_flat
 from laserloop.predict.networks.fit_settings import FitSettings
 from laserloop.predict.networks.lstm import Lstm
@@ -30,7 +32,10 @@ class Network(Protocol):
         """Standardised predictions."""
 
     def learn(self, x: Tensor, y: Tensor, s: Tensor) -> Tensor:
-        """The mean squared error; its gradient is left in the flat vector."""
+        """The mean loss, in most the squared error; its gradient is left in the flat vector."""
+
+    def measure(self, x: Tensor, y: Tensor, s: Tensor) -> Tensor:
+        """The sum of the losses, without learning from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +63,13 @@ def make_table(x: NDArray[np.float64], y: NDArray[np.float64], s: NDArray[np.flo
     return Table(rows, (x.shape[1], y.shape[1], s.shape[1]))
 
 
-def make_network(architecture: Architecture, flat: Tensor, gradient: Tensor, batch: int) -> Network:
+def make_network(
+    architecture: Architecture | ArrayNet, flat: Tensor, gradient: Tensor, batch: int
+) -> Network:
     """The architecture in PyTorch, on the weights and gradient given as flat vectors."""
+    if isinstance(architecture, ArrayNet):
+        parts = (split_flat(architecture.shapes(), vector) for vector in (flat, gradient))
+        return TorchArrayNet(architecture, *parts)
     kind = TorchLstm if isinstance(architecture, Lstm) else TorchDeepONet
     weights, slopes = (split_flat(architecture.shapes(), vector) for vector in (flat, gradient))
     return kind(weights, slopes, batch)
@@ -67,7 +77,7 @@ def make_network(architecture: Architecture, flat: Tensor, gradient: Tensor, bat
 
 def run_epochs(
     state: TrainingState,
-    architecture: Architecture,
+    architecture: Architecture | ArrayNet,
     tables: tuple[Table, Table],
     settings: FitSettings,
     after_epoch: Callable[[TrainingState], None],
@@ -121,10 +131,10 @@ def make_adam(
 
 
 def measure_loss(network: Network, table: Table, batch: int) -> float:
-    """The mean squared error over a table, without learning from it."""
+    """The mean loss over a table, without learning from it."""
     total = torch.zeros((), dtype=torch.float64)
     for x, y, s in table.batches(batch):
-        total += network.predict(x, y).sub_(s).square_().sum()
+        total += network.measure(x, y, s)
     return float(total) / (len(table.rows) * table.sizes[2])
 
 

@@ -8,6 +8,7 @@ from laserloop.predict.twin.heat import Gaussians
 FloatArray = NDArray[np.float64]
 
 BEHIND = 0.7  # σ behind the beam, where the search begins
+SHORTEST = 1e-12  # m, below which the beam rests
 LONGEST = 0.5  # σ, of a step
 
 
@@ -33,3 +34,10 @@ def climb(heat: Gaussians, points: FloatArray, sigma: float, rounds: int) -> Flo
         length = np.linalg.norm(step, axis=-1, keepdims=True)
         points = points + step * np.minimum(1.0, LONGEST * sigma / np.maximum(length, 1e-12))
     return points
+
+
+def find_headings(ends: FloatArray) -> FloatArray:
+    """(n, 2): unit vectors from each of n + 1 positions, m, to the next; x where the beam rests."""
+    way = np.diff(ends, axis=0)
+    length = np.linalg.norm(way, axis=-1, keepdims=True)
+    return np.where(length > SHORTEST, way / np.maximum(length, SHORTEST), np.array([1.0, 0.0]))

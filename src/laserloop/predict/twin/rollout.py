@@ -1,5 +1,6 @@
 """What the twin says of a whole path under given powers, without any measurement: many ticks at a time."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,35 +27,52 @@ class Rollout:
     shapes: NDArray[np.float32]  # (n, p): u at some offsets from the peak, as a share of u there
 
 
-def roll_out(
-    process: Process, path: ScanPath, power: ArrayLike, offsets: FloatArray | None = None
-) -> Rollout:
-    """Drive the twin of a process from rest along a path with one power, W, for each tick.
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """Some ticks of a path: the heat at the end of each, and the peak in it."""
 
-    `offsets` (p, 2), m, from the peak: where the heat around it is looked at; nowhere unless given.
-    """
-    given = np.where(path.lit, np.asarray(power, dtype=np.float64), 0.0)
+    ticks: range
+    heat: Gaussians  # (n, …)
+    places: FloatArray  # (n, 2), m
+    twin: TwinPredictor
+
+
+def follow_heat(process: Process, path: ScanPath, power: ArrayLike) -> Iterator[Stretch]:
+    """Drive the twin of a process from rest along a path with one power, W, for each tick."""
+    power = np.asarray(power, dtype=np.float64)
+    given = np.where(path.lit[: len(power)], power, 0.0)
     keeps = replace(process, tick=path.tick, camera=replace(process.camera, delay=KEPT, exposure=1))
     twin = TwinPredictor(keeps, TwinSettings(horizon=1))
     twin.ends[:] = path.positions[0]
-    around = np.empty((0, 2)) if offsets is None else offsets
-    peaks, places = np.empty(len(path)), np.empty((len(path), 2))
-    shapes = np.ones((len(path), len(around)), np.float32)
     emitted = 0.0
-    for first in range(0, len(path), CHUNK):
-        ticks = range(first, min(first + CHUNK, len(path)))
+    for first in range(0, len(given), CHUNK):
+        ticks = range(first, min(first + CHUNK, len(given)))
         for k in ticks:
             mean, emitted = process.laser.follow(emitted, float(given[k]), path.tick)
             twin.absorb(mean, path.spot(k))
         moments = twin.memory - len(ticks) + 1 + np.arange(len(ticks))
         heat = twin.at_moments(twin.ends, moments).driven(twin.watts)
-        now = slice(first, ticks.stop)
-        places[now] = find_peaks(twin, heat, moments)
-        top = heat.at(places[now])
-        peaks[now] = twin.table.temperature_of(top)
+        yield Stretch(ticks, heat, find_peaks(twin, heat, moments), twin)
+
+
+def roll_out(
+    process: Process, path: ScanPath, power: ArrayLike, offsets: FloatArray | None = None
+) -> Rollout:
+    """The peaks of the twin along a path, and the heat around each.
+
+    `offsets` (p, 2), m, from the peak: where the heat around it is looked at; nowhere unless given.
+    """
+    around = np.empty((0, 2)) if offsets is None else offsets
+    peaks, places = np.empty(len(path)), np.empty((len(path), 2))
+    shapes = np.ones((len(path), len(around)), np.float32)
+    for part in follow_heat(process, path, power):
+        now = slice(part.ticks.start, part.ticks.stop)
+        places[now] = part.places
+        top = part.heat.at(part.places)
+        peaks[now] = part.twin.table.temperature_of(top)
         for p, offset in enumerate(around):
-            share = heat.at(places[now] + offset) / np.maximum(top, 1e-12)
-            shapes[now, p] = share * (1.0 - twin.slender * (1.0 - share))
+            share = part.heat.at(part.places + offset) / np.maximum(top, 1e-12)
+            shapes[now, p] = share * (1.0 - part.twin.slender * (1.0 - share))
     return Rollout(peaks, places, shapes)
 
 

@@ -1,6 +1,7 @@
 """The twin: a predictor from a process alone."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from laserloop.predict.twin.gain import EXACT, GainFilter, GainSettings
 from laserloop.predict.twin.heat import Body, Gaussians
 from laserloop.predict.twin.history import SHARES, History
 from laserloop.predict.twin.moments import Moments
-from laserloop.predict.twin.peak import climb, guess_peak
+from laserloop.predict.twin.peak import climb, find_headings, guess_peak
 from laserloop.predict.twin.pulse import LAGS, make_rule
 from laserloop.process import Material, Process
 from laserloop.process.heat_table import tabulate
@@ -45,6 +46,18 @@ class TwinSettings:
     gain: GainSettings | None = None  # how much a reading is believed; None: as the camera's noise asks
 
 
+class Correction(Protocol):
+    """What is known of the twin's own error."""
+
+    def factors(
+        self, heat: Gaussians, points: FloatArray, headings: FloatArray, *, sigma: float, wanted: float
+    ) -> FloatArray:
+        """(m,): u over what heat (m, n) makes it at peaks (m, 2) of beams with headings (m, 2).
+
+        `wanted`: u of the window's middle over the gain, W/m.
+        """
+
+
 def read_alpha(material: Material, ambient: float, middle: float) -> float:
     """The one diffusivity that stands for all temperatures between ambient and a window's middle, m²/s."""
     return find_diffusivity(material, ambient + ALPHA_AT * (middle - ambient))
@@ -60,9 +73,16 @@ class TwinPredictor:
 
     name = "twin"
     affine = False
+    skips_pixels = True  # those that are NaN
 
-    def __init__(self, process: Process, settings: TwinSettings | None = None) -> None:
+    def __init__(
+        self,
+        process: Process,
+        settings: TwinSettings | None = None,
+        correction: Correction | None = None,
+    ) -> None:
         self.settings = settings or TwinSettings()
+        self.correction = correction
         self.process = process
         self.horizon = self.settings.horizon
         middle = 0.5 * sum(process.window)
@@ -147,6 +167,14 @@ class TwinPredictor:
             moments=moments,
         )
 
+    def correct(self, heat: Gaussians, points: FloatArray, ends: FloatArray) -> FloatArray:
+        """(m,): factors of u at the peaks (m, 2) of moments whose ticks end at ends[1:], m."""
+        if self.correction is None:
+            return np.ones(len(points))
+        return self.correction.factors(
+            heat, points, find_headings(ends), sigma=self.body.sigma, wanted=self.wanted / self.gain
+        )
+
     def _compare(self, image: Image) -> None:
         """The gain by the pixels around the peak, when the image was taken."""
         age = self._now - round(image.time / self.process.tick)
@@ -169,10 +197,12 @@ class TwinPredictor:
             self.surprise = float(seen_at_peak - foreseen)
 
     def _recall(self, moment: int) -> tuple[Gaussians, FloatArray]:
-        """All heat at a moment of the past, and the peak in it."""
+        """All heat at a moment of the past, as corrected at its peak, and the peak in it."""
         heat = self.at_moments(self.ends[: moment + 1], np.array([moment])).driven(self.watts[:moment])
         guess = guess_peak(self.ends[None, moment], self.ends[None, moment - 1], self.body.sigma)
-        return heat, climb(heat, guess, self.body.sigma, ROUNDS)[0]
+        peak = climb(heat, guess, self.body.sigma, ROUNDS)
+        factor = self.correct(heat, peak, self.ends[moment - 1 : moment + 1])
+        return heat._replace(height=factor[0] * heat.height), peak[0]
 
     def _read(
         self, frames: list[tuple[Gaussians, FloatArray]], image: Image
@@ -182,7 +212,9 @@ class TwinPredictor:
         pixel, lines = camera.pixel or 0.0, LINES[camera.noise > 0.0]
         rows, columns = nearest(image.y, peak[1], lines), nearest(image.x, peak[0], lines)
         points = np.stack(np.meshgrid(image.x[columns], image.y[rows]), axis=-1).reshape(-1, 2)
-        seen = self.table.theta_of(image.temperature[rows, columns].ravel())
+        T_seen = image.temperature[rows, columns].ravel()
+        good = ~np.isnan(T_seen)  # a broken pixel counts for nothing
+        points, seen = points[good], self.table.theta_of(T_seen[good])
         inside = CORNERS if pixel > SUBPIXEL * self.body.sigma else np.zeros((1, 2))
         spots = (points[:, np.newaxis] + 0.5 * pixel * inside).reshape(-1, 2)
         top = frames[len(frames) // 2][0].at(peak)
@@ -218,6 +250,8 @@ class TwinForecast:
         way = preview.ahead[: n + 1]
         self.previous = preview.power
         self._past = past
+        self._way = way
+        self._factors = np.ones(n)  # of u, by the correction where the plan was last linearised
         ends = np.concatenate((twin.ends[:-1], way))
         self._moments = twin.at_moments(ends, past + 1 + np.arange(n))
         self.points = guess_peak(way[1:], way[:-1], twin.body.sigma)
@@ -232,20 +266,27 @@ class TwinForecast:
 
     def predict(self, plan: FloatArray) -> FloatArray:
         """T_max near the beam, K, at the end of each tick."""
-        return self._evaluate(plan)[0]
+        return self._read_peaks(self._heat(plan))
 
     def linearise(self, plan: FloatArray) -> tuple[FloatArray, FloatArray]:
         """T_max, K, and its slopes, K/W, at the peaks of a plan."""
-        T, gain = self._evaluate(plan)
-        twin = self._twin
+        twin, heat = self._twin, self._heat(plan)
+        if twin.correction is not None:
+            self._factors = twin.correct(heat, self.points, self._way)
+        T = self._read_peaks(heat)
         per_watt = self._moments.gains(self.points, range(self._past, self._past + twin.horizon))
         absorbed = twin.process.beam.absorptivity * per_watt @ self._follow
-        return T, (gain / twin.process.material.conductivity(T))[:, np.newaxis] * absorbed
+        slope = twin.gain * self._factors / twin.process.material.conductivity(T)
+        return T, slope[:, np.newaxis] * absorbed
 
-    def _evaluate(self, plan: FloatArray) -> tuple[FloatArray, float]:
-        """T_max, K, and g; leaves the points at the peaks."""
+    def _heat(self, plan: FloatArray) -> Gaussians:
+        """All heat at the end of each tick of a plan; leaves the points at the peaks."""
         twin = self._twin
         coming = twin.process.beam.absorptivity * (self._free + self._follow @ plan)
         heat = self._moments.driven(np.concatenate((twin.watts, coming)))
         self.points = climb(heat, self.points, twin.body.sigma, ROUNDS)
-        return twin.table.temperature_of(twin.gain * heat.at(self.points)), twin.gain
+        return heat
+
+    def _read_peaks(self, heat: Gaussians) -> FloatArray:
+        """T_max, K, at the points."""
+        return self._twin.table.temperature_of(self._twin.gain * self._factors * heat.at(self.points))

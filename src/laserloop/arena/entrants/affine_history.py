@@ -1,0 +1,18 @@
+"""The heading-frame, history, control-affine network.
+
+python -m laserloop.arena.train affine-history --lessons out/arena/lessons
+"""
+
+from pathlib import Path
+
+from laserloop.arena.learners import enter_memory_net
+from laserloop.predict.learned.affine_net import AffineNet
+
+EPOCHS = 150
+
+AFFINE_HISTORY = enter_memory_net(
+    AffineNet(),
+    epochs=EPOCHS,
+    about="Ten ticks of history and the way ahead, along the heading, in a network affine in the plan.",
+    source=Path(__file__),
+)

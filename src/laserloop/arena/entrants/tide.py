@@ -1,0 +1,18 @@
+"""TiDE time-series MPC.
+
+python -m laserloop.arena.train tide --lessons out/arena/lessons
+"""
+
+from pathlib import Path
+
+from laserloop.arena.learners import enter_memory_net
+from laserloop.predict.learned.tide import Tide
+
+EPOCHS = 100
+
+TIDE = enter_memory_net(
+    Tide(),
+    epochs=EPOCHS,
+    about="A time-series dense encoder of past and path, the whole horizon at once, by sequential QPs.",
+    source=Path(__file__),
+)

@@ -1,0 +1,18 @@
+"""TiDE with quantiles.
+
+python -m laserloop.arena.train tide-quantile --lessons out/arena/lessons
+"""
+
+from pathlib import Path
+
+from laserloop.arena.learners import enter_memory_net
+from laserloop.predict.learned.tide import TideQuantile
+
+EPOCHS = 100
+
+TIDE_QUANTILE = enter_memory_net(
+    TideQuantile(),
+    epochs=EPOCHS,
+    about="The same with quantiles: holds the median in the middle and the upper quantile below the top.",
+    source=Path(__file__),
+)

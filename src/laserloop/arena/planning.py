@@ -1,0 +1,18 @@
+"""Any predictor as a contestant: the generic solver with what everybody is asked for."""
+
+from dataclasses import replace
+
+from laserloop.control.action import Controller
+from laserloop.control.mpc import MpcController
+from laserloop.control.problem import MpcProblem
+from laserloop.control.sqp import SqpSolver
+from laserloop.predict.predictor import Predictor
+
+ONE_QP, ROUNDS = 1, 4  # of an affine predictor, and of others
+
+
+def plan_with(predictor: Predictor, problem: MpcProblem, *, name: str | None = None) -> Controller:
+    """The predictor's plan over its own horizon, with as little search as it needs."""
+    own = replace(problem, horizon=predictor.horizon)
+    solver = SqpSolver(own, max_iterations=ONE_QP if predictor.affine else ROUNDS, halvings=0)
+    return MpcController(predictor, solver, own, resume=True, until_dark=True, name=name or predictor.name)
