@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -29,7 +30,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         sizes = [weight.shape for weight, _ in self.layers]
-        fits = all(shape[0] == after[1] for shape, after in zip(sizes, sizes[1:], strict=False))
+        fits = all(shape[0] == after[1] for shape, after in pairwise(sizes))
         if not sizes or sizes[0][1] != INPUTS or sizes[-1][0] != 1 or not fits:
             raise BadInput(
                 f"a policy must lead from {INPUTS} numbers to 1, got layers of {sizes}: train it anew"
