@@ -62,6 +62,11 @@ class MpcController:
         self._image: Image | None = None  # the last good one
         self._plan = np.empty(0)  # W, for the coming ticks
 
+    @property
+    def predictor(self) -> Predictor:
+        """What it plans with."""
+        return self._predictor
+
     def act(self, image: Image | None, preview: Preview) -> Action:
         """Decide the power of the coming tick."""
         good, mended = self._validator.judge(image)

@@ -1,4 +1,4 @@
-"""The learned correction of the twin: nothing learned is nothing changed, and what is there to learn is found."""
+"""The learned correction of the twin: nothing learned is nothing changed; what is there to learn is found."""
 
 from pathlib import Path
 
