@@ -28,7 +28,7 @@ from laserloop.paths.orders import Orders
 from laserloop.paths.scan_file import ScanFile
 from laserloop.plan.job import Job, plan_job
 from laserloop.plan.settings import PlanSettings
-from laserloop.plan.verify import score_episodes, simulate_job
+from laserloop.plan.verify import score_layers, simulate_job
 from laserloop.process import Process, find_process
 from laserloop.report.save import dump, save
 from laserloop.versions import find_versions
@@ -83,7 +83,7 @@ def measure(job: Job) -> Row:
     with TemporaryDirectory() as folder:
         out = Path(folder) / name
         out.write_bytes(content)
-        verified = score_episodes(simulate_job(planned.job.again(str(out))), job.process.window)
+        verified = score_layers(simulate_job(planned.job.again(str(out))), job.process.window)
     lines = [text.splitlines() for text in (Path(job.file.name).read_bytes(), content)]
     row = {
         "file": name,

@@ -7,6 +7,7 @@ Writes docs/results/plan/fuzz.json, from which benchmarks/plan.py --page makes i
 
 import argparse
 import json
+import re
 import resource
 import runpy
 import warnings
@@ -51,6 +52,7 @@ def fuzz(ending: str, count: int) -> dict[str, Any]:
         "wrong": 0,
         "malformed": count,
         "refused": 0,
+        "without_line": 0,
         "raised": 0,
     }
     worst = 0.0
@@ -85,7 +87,12 @@ def try_broken(ending: str, seed: int, folder: Path) -> str | None:
         written.write_bytes(scan.write(orders))
         ScanFile(str(written), None, 20.0).read_layers()
     except BadInput as problem:
-        return "refused" if "\n" not in str(problem) else "raised"
+        if "\n" in str(problem):
+            return "raised"
+        if not re.search(r", line [1-9]", str(problem)):
+            print("without a line", ending, seed, problem, flush=True)
+            return "without_line"
+        return "refused"
     except Exception as problem:
         print("malformed", ending, seed, type(problem).__name__, problem, flush=True)
         return "raised"

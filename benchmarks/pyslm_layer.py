@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from pyslm import hatching  # type: ignore[import-not-found]
-from pyslm.geometry import HatchGeometry  # type: ignore[import-not-found]
+from pyslm import hatching
+from pyslm.geometry import HatchGeometry
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
     python benchmarks/twin.py                           # hours; may be stopped and goes on
     python benchmarks/twin.py unseen --paths 40         # one table, on the first 40 unseen paths
+    python benchmarks/twin.py blind --lacking           # only what the table does not have yet, by whatever code
     python benchmarks/twin.py --page                    # writes from what is there, runs nothing
 
 Runs are kept under --out and found again as long as the code is the same. Writes docs/results/twin/*.json, a
@@ -41,6 +42,8 @@ def main() -> None:
     )
     parser.add_argument("tables", nargs="*", help=f"of {', '.join(TABLES)}; all unless given")
     parser.add_argument("--paths", type=int, default=len(UNSEEN), help="of the unseen ones, in seed order")
+    parser.add_argument("--rows", default="", help="only those whose name has this in it")
+    parser.add_argument("--lacking", action="store_true", help="only those that the tables do not have yet")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=1e6, help="start no run after this time")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "twin")
@@ -56,6 +59,10 @@ def main() -> None:
         for trial in list_trials(options.out / "paths")
         if trial.table in tables and (trial.table not in ("unseen", "blind") or trial.case.path in few)
     ]
+    trials = [trial for trial in trials if options.rows in trial.row]
+    if options.lacking:
+        known = {t: {name(r) for r in read_rows(options.results / "twin" / f"{t}.json")} for t in tables}
+        trials = [trial for trial in trials if name(head(trial)) not in known[trial.table]]
     if not options.page:
         run_all(trials, options.out, check_workers(options.workers, None), options.minutes)
     for table in tables:
@@ -100,9 +107,13 @@ def read_rows(file: Path) -> list[Row]:
 
 def join(old: list[Row], new: list[Row]) -> list[Row]:
     """The new rows, and the old ones that were not measured anew; each names the code that measured it."""
+    return list({name(row): row for row in (*old, *new)}.values())
+
+
+def name(row: Row) -> str:
+    """What tells a row from the others of its table."""
     keys = ("row", "path", "controller", "window_k", "speed_mm_s", "mismatch")
-    found = {dump({key: row[key] for key in keys}): row for row in (*old, *new)}
-    return list(found.values())
+    return dump({key: row[key] for key in keys})
 
 
 def find_reach(trial: Trial) -> str:
@@ -113,10 +124,10 @@ def find_reach(trial: Trial) -> str:
     return judge_reach(case.process, find_scan(case).median_speed or case.process.speed) or ""
 
 
-def tell(trial: Trial, out: Path) -> Row | None:
-    """A trial's row; None if it was not run yet."""
+def head(trial: Trial) -> Row:
+    """A trial's row before it was run."""
     case = trial.case
-    row: Row = {
+    return {
         "row": trial.row,
         "path": Path(case.path).name,
         "controller": case.controller,
@@ -125,6 +136,11 @@ def tell(trial: Trial, out: Path) -> Row | None:
         "mismatch": dict(case.mismatch),
         "code": hash_code(),
     }
+
+
+def tell(trial: Trial, out: Path) -> Row | None:
+    """A trial's row; None if it was not run yet."""
+    case, row = trial.case, head(trial)
     if told := find_reach(trial):
         return row | {"refused": told}
     if not has_case(out / "runs", case.settings()):

@@ -14,6 +14,7 @@ release = version = metadata.version("laserloop")
 extensions = ["myst_parser", "sphinx.ext.autodoc", "plain_docstrings", "verbs"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
+myst_enable_extensions = ["attrs_inline"]  # ![…](figure-dark.svg){.only-dark}
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
@@ -21,5 +22,7 @@ autodoc_default_options = {"members": True, "undoc-members": False}
 python_use_unqualified_type_names = True
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_title = f"laserloop {release}"
 html_show_sphinx = False

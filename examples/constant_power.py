@@ -1,20 +1,24 @@
-"""Drive the trusted plant along the unseen diagonal at constant power and see where it leaves the window."""
+"""Constant power along a path with sharp turns: where does the plate leave its window?"""
+
+from pathlib import Path
 
 import laserloop as ll
+from laserloop.report.figures import draw_history
+from laserloop.report.save import save_figure
 
 
-def main() -> float:
+def main(picture: str | None = None) -> float:
     """Returns the hottest peak, K."""
     path = ll.find_path("diagonal", ticks=60)
     plant = ll.make_plant("graded", path)
-    hottest = 0.0
-    for k in range(len(path)):
-        surface = plant.step(11.0, path.spot(k))  # W
-        if surface.peak.temperature > hottest:
-            hottest, where = surface.peak.temperature, (surface.peak.x * 1e3, surface.peak.y * 1e3)
-    print(f"hottest: {hottest:.1f} K at ({where[0]:.2f}, {where[1]:.2f}) mm")
-    return hottest
+    episode = ll.simulate(plant, path, [11.0] * len(path))  # W, one for each tick
+    worst = int(episode.temperature.argmax())
+    x, y = episode.peak_positions[worst] * 1e3
+    print(f"hottest: {episode.temperature[worst]:.1f} K at ({x:.2f}, {y:.2f}) mm")
+    if picture:
+        save_figure(Path(picture), draw_history(episode))
+    return float(episode.temperature[worst])
 
 
 if __name__ == "__main__":
-    main()
+    main("constant_power.png")

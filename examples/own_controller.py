@@ -24,7 +24,7 @@ class Integral:
         return ll.Action(power=self.power, status=ll.Status.SOLVED)
 
 
-def main() -> float:
+def main(picture: str | None = None) -> float:
     """Returns the highest temperature under the own controller, K."""
     path = ll.find_path("diagonal", ticks=80)
     found = {}
@@ -32,8 +32,10 @@ def main() -> float:
         run = ll.close_loop(controller, path, plant="graded")
         found[run.controller] = ll.score(run)["t_max_k"]
         print(f"{run.controller}: at most {found[run.controller]:.1f} K")
+        if picture and run.controller == "integral":
+            ll.plot(run, picture)
     return float(found["integral"])
 
 
 if __name__ == "__main__":
-    main()
+    main("own_controller.png")

@@ -27,7 +27,10 @@ PAGES = sorted(
 )
 
 RUNNABLE = {"python", "bash", "c"}
-DIRECTIVES = {"{toctree}", "{include}", "{eval-rst}", "{verbs}"}  # of Sphinx; none of them shows code
+DIRECTIVES = {
+    *("{toctree}", "{include}", "{eval-rst}", "{verbs}", "{container}"),  # of Sphinx; none of them shows code
+    "{literalinclude}",  # shows an example, which tests/test_examples.py runs
+}
 LOOKS_RUNNABLE = re.compile(r"^\s*(laserloop|make|pip|python|import|from)\s", re.MULTILINE)
 ELSEWHERE = re.compile(r"tcp://|SLURMCluster")  # what a text block may need that is not here
 SHELL = re.compile(r"[|<>&;$`]")
@@ -39,6 +42,8 @@ SHORTER = {
     "laserloop ensemble mine.yaml --out data/mine": "--runs 2 --workers 1",
     "laserloop ensemble slow.yaml --out data/slow": "--runs 2 --workers 1",
     "laserloop train ms-deeponet --data data/slow --out models/slow": "--max-epochs 2",
+    "laserloop arena --quick --controller mine.py:Mine --out out/arena": "--paths 1 --entrants pi",
+    "laserloop arena --split public --paths 2 --levels off --entrants pi --out out/look": "--help",
     "laserloop reproduce --quick --out quick": "--help",  # minutes; benchmarks/kill_reproduce.py runs it
 }
 

@@ -38,7 +38,9 @@ DOORS: dict[str, set[str]] = {
     "control": {"bad_input", "paths", "plant", "predict", "process"},
     "data": {"bad_input", "cluster", "paths", "plant", "process"},
     "evaluation": {"bad_input", "data", "paths", "plant", "predict", "process", "versions"},
+    "gym": {"arena", "bad_input", "paths"},  # registers the environments of the arena
     "identify": {"bad_input", "logs", "paths", "plant", "predict", "process"},
+    "live": {"bad_input", "control", "loop", "paths", "plan", "plant", "process"},
     "logs": {"bad_input", "paths", "plant", "process"},
     "loop": {"bad_input", "control", "logs", "native", "paths", "plant", "predict", "process", "versions"},
     "papers": {
@@ -56,7 +58,7 @@ DOORS: dict[str, set[str]] = {
     "report": {"bad_input", "data"},
     "script": {"control", "loop", "paths", "plant", "process", "report"},
     "versions": set(),
-    "viewer": {"bad_input", "report"},
+    "viewer": {"bad_input", "live", "process", "report"},
 }
 
 

@@ -6,11 +6,28 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+DOCS = EXAMPLES.parent / "docs"
 PINNED = {  # K, and how far it may move
+    "arena_controller": (29.3, 0.3),
     "constant_power": (870.1, 0.2),
+    "export_to_c": (780.7, 0.3),
+    "gcode_in_and_out": (780.7, 0.3),
+    "identify_process": (0.831, 0.003),  # absorptivity
+    "layers": (781.3, 0.3),
+    "no_camera": (796.6, 0.3),
+    "noise_and_delay": (785.2, 0.5),
     "own_controller": (826.1, 0.3),
-    "own_material": (819.9, 0.3),
+    "own_material": (881.1, 0.3),
 }
+
+
+def test_the_gallery_shows_every_example_in_light_and_dark() -> None:
+    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    for name in PINNED:
+        assert f"../examples/{name}.py" in page
+        for tone in ("light", "dark"):
+            assert f"gallery/{name}-{tone}.png" in page
+            assert (DOCS / "gallery" / f"{name}-{tone}.png").stat().st_size < 120e3
 
 
 def test_every_example_is_pinned() -> None:

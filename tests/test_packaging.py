@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
 
@@ -82,6 +83,15 @@ def test_the_version_is_said_in_one_place() -> None:
     assert said == []
 
 
+def test_changelog_and_citation_are_of_this_version() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+)", changelog, re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == PROJECT["version"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (cited["version"], cited["license"]) == (PROJECT["version"], PROJECT["license"])
+
+
 def read_pins(name: str) -> dict[str, Version]:
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     pins = (line.split("==") for line in lines if not line.startswith("#"))
@@ -100,7 +110,7 @@ def requirements(*extras: str) -> list[Requirement]:
 @pytest.mark.parametrize(
     ("file", "extras"),
     [
-        ("constraints.txt", ("data", "train", "logs", "docs", "dev")),
+        ("constraints.txt", ("data", "train", "logs", "gym", "rl", "docs", "dev")),
         ("constraints-oldest.txt", ("data",)),
     ],
 )

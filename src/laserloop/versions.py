@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "casadi", "torch", "dask", "zarr")
-SHOWING = {"cli", "pages", "report", "viewer"}  # rooms that only show results
+SHOWING = {"cli", "live", "pages", "report", "viewer"}  # rooms that only show results
 LOOP = {"control", "loop", "native", "paths", "plant", "predict", "process"}  # of which a closed loop is made
 SOURCES = (".py", ".c", ".h", ".json", ".yaml", ".csv")  # code, and the numbers it ships with
 FEATURES = ("avx2", "fma", "avx512f", "asimd", "sve")  # that compiled arithmetic may use

@@ -150,8 +150,8 @@ def test_a_process_of_ones_own_is_in_the_record_and_options_override_it(capsys: 
 
 HUGE = "9" * 309
 HOSTILE = {
-    "empty.gcode": (b"", "it is empty"),
-    "empty.csv": (b"", "it is empty"),
+    "empty.gcode": (b"", "is empty"),
+    "empty.csv": (b"", "is empty"),
     "empty.cli": (b"", "is empty"),
     "empty.txt": (b"", "is empty"),
     "empty": (b"", "none of these by its content"),

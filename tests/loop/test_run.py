@@ -9,7 +9,8 @@ from laserloop import BadInput
 from laserloop.control.action import Action, Status
 from laserloop.control.constant import ConstantController
 from laserloop.data.episode import simulate
-from laserloop.loop.run import COMPLETED, bound, run_closed_loop
+from laserloop.loop.rig import bound
+from laserloop.loop.run import COMPLETED, run_closed_loop
 from laserloop.loop.scores import score
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.preview import Preview

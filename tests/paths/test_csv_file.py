@@ -92,13 +92,13 @@ def test_a_defect_is_named_with_its_file_and_line(file: Path, content: bytes, li
 
 @pytest.mark.parametrize(
     ("content", "match"),
-    [(b"", "but it is empty"), (b"\n# nothing\n", "but it is empty"), (b"x_mm,y_mm\n", "but none does")],
+    [(b"", "but is empty"), (b"\n# nothing\n", "but is empty"), (b"x_mm,y_mm\n", "but none does")],
 )
 def test_an_empty_file_is_named(file: Path, content: bytes, match: str) -> None:
     file.write_bytes(content)
     with pytest.raises(BadInput, match=match) as caught:
         read_csv(file)
-    assert str(caught.value).startswith(f"{file}: ")
+    assert str(caught.value).startswith(f"{file}, line 1: ")
 
 
 def test_a_missing_file_is_named(file: Path) -> None:

@@ -101,15 +101,14 @@ def test_an_unknown_name_gets_the_choices(text: str) -> None:
         find_path(text)
 
 
-@pytest.mark.parametrize("text", ["part.stl", "a/b.csv.bak", "part.gcode.gz"])
+@pytest.mark.parametrize("text", ["part.obj", "a/b.csv.bak", "part.gcode.gz"])
 def test_an_unknown_extension_gets_what_can_be_read(text: str) -> None:
-    with pytest.raises(
-        BadInput, match=f"must exist, and end in .csv, .gcode, .cli or .txt or .*, but '{text}' is no file"
-    ):
+    known = ".csv, .gcode, .cli, .txt or .inp"
+    with pytest.raises(BadInput, match=f"must exist, and end in {known} or .*, but '{text}' is no file"):
         find_path(text)
 
 
-@pytest.mark.parametrize("name", ["part.stl", "part", "diagonal.bak"])
+@pytest.mark.parametrize("name", ["part.obj", "part", "diagonal.bak"])
 @pytest.mark.parametrize("content", [b"solid part\nfacet normal 0 0 1\n", b"", b"\x00G1 X1", b"\x89PNG\r\n"])
 def test_a_file_of_no_known_format_is_refused(name: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)

@@ -80,7 +80,7 @@ def test_a_speed_that_a_person_gives_is_stronger_than_that_of_the_file(suffix: s
 def test_a_file_is_known_by_its_extension() -> None:
     known = ("a.csv", "b/A.CSV", "a.gcode", "a.Cli", "a.txt", "a.nc", "a.NGC", "a.tap")
     assert all(names_file(name) for name in known)
-    assert not any(names_file(name) for name in ("diagonal", "polyline:7", "csv", "a.stl", ""))
+    assert not any(names_file(name) for name in ("diagonal", "polyline:7", "csv", "a.obj", ""))
 
 
 def test_a_built_in_name_is_no_file_even_if_there_is_one(

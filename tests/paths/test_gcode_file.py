@@ -43,9 +43,9 @@ def test_harmless_variations_are_read_alike(file: Path, content: bytes) -> None:
 @pytest.mark.parametrize(
     ("content", "match"),
     [
-        (b"", ": a G-code file must hold moves, but it is empty"),
-        (b" \r\n", "but it is empty"),
-        (b"; nothing\n", ": a path needs moves with the laser on, but it has none"),
+        (b"", ", line 1: a G-code file must hold moves, but is empty"),
+        (b" \r\n", "but is empty"),
+        (b"; nothing\n", ", line 1: a path needs moves with the laser on, .* it has none"),
         (b"M5\nG0 X0 Y0\nG1 X1\n", "needs moves with the laser on"),
         (b"G0 X0 Y0\nG1 X8\n", r", line 2: every point must lie .* \(8, 0\) mm"),
         (b"G0 X0 Y4.5\nG3 X-2 Y4.5 R1\n", ", line 2: every point must lie"),

@@ -95,24 +95,24 @@ def test_power_alone_a_fan_material_and_motion_are_lit_each_in_their_way() -> No
 def test_s_is_the_power_in_watts_or_a_share_of_the_range_that_is_given(
     light: Light, text: str, watts: float, scaled: float
 ) -> None:
-    assert follow(light, text).find_power("a") == watts
-    assert follow(light, text, s_max=250.0, power_max=20.0).find_power("a") == pytest.approx(scaled)
+    assert follow(light, text).find_power("a", 1) == watts
+    assert follow(light, text, s_max=250.0, power_max=20.0).find_power("a", 1) == pytest.approx(scaled)
 
 
 def test_a_fan_without_a_number_is_full_power_and_a_switch_without_one_says_nothing() -> None:
-    assert follow(Light.FAN, "M106", s_max=255.0, power_max=20.0).find_power("a") == 20.0
-    assert isnan(follow(Light.FAN, "M106").find_power("a"))
-    assert isnan(follow(Light.SWITCH, "M3").find_power("a"))
-    assert isnan(follow(Light.MATERIAL, "S9").find_power("a"))
+    assert follow(Light.FAN, "M106", s_max=255.0, power_max=20.0).find_power("a", 1) == 20.0
+    assert isnan(follow(Light.FAN, "M106").find_power("a", 1))
+    assert isnan(follow(Light.SWITCH, "M3").find_power("a", 1))
+    assert isnan(follow(Light.MATERIAL, "S9").find_power("a", 1))
 
 
 def test_the_time_of_a_dwell_is_no_power() -> None:
-    assert follow(Light.SWITCH, "M3 S100\nG4 S2").find_power("a") == 100.0
+    assert follow(Light.SWITCH, "M3 S100\nG4 S2").find_power("a", 1) == 100.0
 
 
 def test_s_beyond_its_range_is_refused() -> None:
     with pytest.raises(BadInput, match=r"^a, line 3: S must be at most 255, but is 256"):
-        follow(Light.SWITCH, "M3 S256", s_max=255.0, power_max=20.0).find_power("a, line 3")
+        follow(Light.SWITCH, "M3 S256", s_max=255.0, power_max=20.0).find_power("a", 3)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
 from laserloop.paths import Track, read_segments
+from laserloop.paths.orders import Orders
+from laserloop.paths.scan_file import ScanFile
 
 HEADER = "Mode X Y Z Power Param\n"
 ROWS = "1 0 0 0 0 0\n0 0.001 0 0 15 0.3\n0 0.001 0.002 0 15 0.6\n"
@@ -29,7 +31,7 @@ def read(file: Path) -> Track:
     [
         HEADER + ROWS,
         "\ufeffMode\tX(m)\tY(m)\tZ(m)\tPower(W)\ttParam\r\n" + ROWS.replace(" ", "\t").replace("\n", "\r\n"),
-        "Number of path segments\n2\nMode    x   y   z  pmod  param\n" + ROWS.replace("15", "1"),
+        "Number of path segments\n3\nMode    x   y   z  pmod  param\n" + ROWS.replace("15", "1"),
         "# a part\n\n" + HEADER + "\n" + ROWS.replace("\n", "\n\n# on\n"),
         "Mode X(mm) Y(mm) Z(mm) Pmod Vel(m/s)/Time(s)\n" + ROWS.replace("0.00", ""),
         HEADER + ROWS.replace("15 0.3\n", "15 0.3\n0 0.001 0 0 0 0.1\n1 0.001 0 0 0 0.5\n"),
@@ -128,3 +130,33 @@ def test_no_content_causes_anything_but_a_track_or_a_sentence(
         return
     assert sentence.startswith(str(file))
     assert "\n" not in sentence
+
+
+ANNOUNCED = (
+    "Number of path segments\n{}\nMode x y z pmod param\n"
+    "1 0 0 0 0 1e-6\n0 0.002 0 0 1 0.8\n0 0.002 0.001 0 1 0.8\n"
+)
+
+
+def test_rows_beyond_the_announced_number_are_passed_over_as_in_adamantine(file: Path) -> None:
+    file.write_text(ANNOUNCED.format(2))
+    track = read_segments(file)
+    np.testing.assert_allclose(track.points[-1], [2e-3, 0.0])
+    assert "line 6 and after: passed over as adamantine does, since line 2 announces 2 rows" in track.notes[1]
+    file.write_text(ANNOUNCED.format(3))
+    assert len(read_segments(file).notes) == 1
+
+
+def test_the_announced_number_grows_with_the_rows(file: Path) -> None:
+    file.write_text(ANNOUNCED.format(3))
+    shares, powers = np.array([0.5, 1.0]), np.array([8.0, 4.0])
+    orders = Orders(np.array([1]), np.array([0, 2]), shares, powers, np.array([np.nan]))
+    written = ScanFile(str(file), None, 20.0).write(orders).decode().splitlines()
+    assert written[1] == "4"
+    assert len(written) == 7
+
+
+def test_a_lit_line_stays_in_its_layer(file: Path) -> None:
+    file.write_text(HEADER + "1 0 0 0 0 0\n0 0.001 0 1e-4 15 0.3\n")
+    with pytest.raises(BadInput, match="line 3: a move with the laser on must stay in its layer"):
+        read_segments(file)

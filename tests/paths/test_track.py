@@ -119,7 +119,7 @@ def test_an_absurd_point_is_off_the_plate(far: float) -> None:
 
 def test_no_lit_moves_or_one_place_are_no_path() -> None:
     for moves in ((), (Move(line=1, points=[0j, 1 * mm], lit=False),)):
-        with pytest.raises(BadInput, match="part: a path needs moves with the laser on"):
+        with pytest.raises(BadInput, match="part, line 1: a path needs moves with the laser on"):
             lay(*moves)
     spot = [1 * mm, 1 * mm]
     resting = lay(Move(line=2, points=spot, rest=1.0), Move(line=4, points=spot, rest=1.0))

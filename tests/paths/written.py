@@ -128,7 +128,10 @@ def make_segments(rng: Random) -> str:
     unit, power = rng.choice(["", "(mm)"]), rng.choice(["Power", "Pmod"])
     scale = 1e3 if unit else 1.0
     lines = [f"Mode X{unit} Y{unit} Z{unit} {power} Param", "1 0 0 0 0 0"]
-    for _ in range(rng.randint(1, 12)):
+    count = rng.randint(1, 12)
+    if rng.random() < 0.3:
+        lines[:0] = ["Number of path segments", str(count + rng.choice([1, 1, 5, -1]))]
+    for _ in range(count):
         if rng.random() < 0.15:
             lines.append(rng.choice(["# a remark", ""]))
         place = "\t".join(f"{rng.uniform(-2e-3, 2e-3) * scale:.7g}" for _ in range(2))
@@ -138,7 +141,33 @@ def make_segments(rng: Random) -> str:
     return "\n".join(lines) + "\n"
 
 
-MAKERS: dict[str, Make] = {".gcode": make_gcode, ".csv": make_csv, ".cli": make_cli, ".txt": make_segments}
+def make_events(rng: Random) -> str:
+    """An event series with waits, jumps and a layer or two."""
+    glue = rng.choice([", ", ",", " ", "\t"])
+    time, z = rng.uniform(0, 0.1), 0.0
+    place = (0.0, 0.0)
+    lines, share = list[str](), 0.0
+    for _ in range(rng.randint(2, 14)):
+        numbers = [f"{time:.9f}", *(f"{value:.7g}" for value in place), f"{z:g}"]
+        share = rng.choice([0, 0.5, 1, 0.75])
+        lines.append(glue.join([*numbers, f"{share:g}"]))
+        if rng.random() < 0.15:
+            lines.append(rng.choice(["# a remark", "", "  "]))
+        if rng.random() < 0.8:
+            place = (rng.uniform(-2e-3, 2e-3), rng.uniform(-2e-3, 2e-3))
+        time += 0.0 if share == 0 and rng.random() < 0.3 else rng.uniform(1e-3, 1e-2)
+        z += 4e-5 if share == 0 and rng.random() < 0.3 else 0.0
+    end = rng.choice(["\n", "\r\n"])
+    return end.join(lines) + rng.choice([end, ""])
+
+
+MAKERS: dict[str, Make] = {
+    ".gcode": make_gcode,
+    ".csv": make_csv,
+    ".cli": make_cli,
+    ".txt": make_segments,
+    ".inp": make_events,
+}
 
 
 def read_moves(file: ScanFile) -> list[Move]:

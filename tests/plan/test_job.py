@@ -12,7 +12,7 @@ from laserloop.paths.scan_file import ScanFile
 from laserloop.plan.job import Job, plan_job
 from laserloop.plan.plan import LayerPlan, Planner
 from laserloop.plan.settings import PlanSettings
-from laserloop.plan.verify import score_episodes, simulate_job
+from laserloop.plan.verify import score_layers, simulate_job
 from laserloop.process import Process
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -45,7 +45,7 @@ def test_a_planned_file_keeps_the_plate_near_the_middle(tmp_path: Path) -> None:
     planned = plan_job(job)
     told = planned.tell()
     assert 779 < told["t_min_k"] < told["t_max_k"] < 781
-    found = score_episodes(simulate_job(write_again(job, tmp_path, planned.write())), (760.0, 800.0))
+    found = score_layers(simulate_job(write_again(job, tmp_path, planned.write())), (760.0, 800.0))
     assert found["t_min_k"] > 772
     assert found["t_max_k"] < 788
     assert found["n_over"] == 0

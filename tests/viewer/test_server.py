@@ -1,13 +1,9 @@
-"""The server: its three answers, whom it refuses, and the verb around it."""
+"""The server: what it answers, whom it refuses, and the verb around it; with the live extra and without."""
 
 import json
 import re
-import shutil
-import signal
 import socket
 import struct
-import subprocess
-import sys
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from importlib.resources import files
@@ -15,98 +11,115 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from tests.viewer.conftest import RECORD, Server, fill, serve
 
 from laserloop.bad_input import BadInput
 from laserloop.cli import main
-from laserloop.viewer.server import HOST, Viewer, open_viewer
+from laserloop.viewer import server as room
+from laserloop.viewer.server import open_viewer
 
-RECORD = {
-    **{"path": "diagonal", "controller": "pi", "plant": "paper", "model": None, "delta_k": None},
-    **{"window_k": [760.0, 800.0], "settled_from": 0, "n_over": 0, "overshoot_k": 0.0},
-    **{"below_fraction": 0.0, "power_mean_w": 10.0, "ending": "path completed", "statuses": {"solved": 1}},
-    "series": {"t_s": [1e-4], "x_mm": [0.0], "y_mm": [0.0], "power_w": [10.0], "t_true_k": [780.0]},
+SAFE = {
+    "content-security-policy": "frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Two runs, one with an awkward name."""
-    for name in ("a.json", "Lauf Nr. 1 & §.json"):
-        (tmp_path / name).write_text(json.dumps(RECORD), encoding="utf-8")
-    return tmp_path
-
-
-@pytest.fixture
-def viewer(folder: Path) -> Iterator[Viewer]:
-    """A server that answers."""
-    with open_viewer(folder, 0) as found:
+@pytest.fixture(params=["live", "plain"])
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+    """A server that answers, by either carrier."""
+    with open_viewer(fill(tmp_path), 0, live=request.param == "live") as found:
         thread = Thread(target=found.serve_forever, daemon=True)
         thread.start()
-        yield found
+        yield Server(None, found.address, tmp_path)  # type: ignore[arg-type]
         found.shutdown()
-        thread.join()
+        thread.join(30)
+        assert not thread.is_alive()
 
 
-def ask(viewer: Viewer, place: str, *, method: str = "GET", **headers: str) -> tuple[int, bytes]:
-    """Status and body of an answer."""
-    connection = HTTPConnection(HOST, int(viewer.server_address[1]), timeout=20)
-    connection.request(
-        method, place, headers={name.replace("_", "-"): value for name, value in headers.items()}
-    )
-    answer = connection.getresponse()
-    found = answer.status, answer.read()
-    connection.close()
-    return found
-
-
-def test_the_page_and_its_runs(viewer: Viewer, folder: Path) -> None:
-    status, page = ask(viewer, "/")
+def test_the_page_and_its_runs(server: Server) -> None:
+    status, page = server.ask("/")
     assert (status, page[:15]) == (200, b"<!DOCTYPE html>")
-    told = json.loads(ask(viewer, "/runs")[1])
+    told = json.loads(server.ask("/runs")[1])
     assert [run["file"] for run in told["runs"]] == ["Lauf Nr. 1 & §.json", "a.json"]
-    status, run = ask(viewer, f"/runs/{told['runs'][0]['id']}")
+    status, run = server.ask(f"/runs/{told['runs'][0]['id']}")
     assert (status, json.loads(run)["series"]["t_k"]) == (200, [780.0])
-    assert ask(viewer, f"/{told['runs'][0]['id']}")[0] == 404
-    (folder / "b.json").write_text(json.dumps(RECORD), encoding="utf-8")
-    assert len(json.loads(ask(viewer, "/runs")[1])["runs"]) == 3
+    assert server.ask(f"/{told['runs'][0]['id']}")[0] == 404
 
 
 @pytest.mark.parametrize(
-    "place", ["/runs/../a.json", "/runs//etc/passwd", "/a.json", "/runs/%2e%2e/x", "/favicon.ico"]
+    "place",
+    [
+        *(
+            "/runs/../a.json",
+            "/runs//etc/passwd",
+            "/a.json",
+            "/runs/%2e%2e/x",
+            "/favicon.ico",
+            "/page/style.css",
+        ),
+        *(
+            "/../style.css",
+            "/..%2fserver.py",
+            "/%2e%2e/%2e%2e/etc/passwd",
+            "/..\\..\\a",
+            "/style.css/",
+            "/\0",
+        ),
+    ],
 )
-def test_nothing_else_is_served(viewer: Viewer, place: str) -> None:
-    assert ask(viewer, place)[0] == 404
+def test_nothing_else_is_served(bench: Server, place: str) -> None:
+    with socket.create_connection(("127.0.0.1", bench.port)) as raw:  # clients tidy addresses up
+        raw.sendall(f"GET {place} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        assert re.match(rb"HTTP/1.1 40[04]", raw.recv(12))
 
 
-def test_it_only_reads(viewer: Viewer) -> None:
-    assert ask(viewer, "/runs", method="POST")[0] == 501
-    assert ask(viewer, "/runs/a.json", method="DELETE")[0] == 501
+def test_it_changes_nothing_that_it_shows(server: Server) -> None:
+    for method in ("POST", "PUT", "DELETE"):
+        assert server.ask("/runs", method=method)[0] in (405, 501)
 
 
-def test_scripts_of_other_sites_are_refused(viewer: Viewer) -> None:
-    port = viewer.server_address[1]
-    assert ask(viewer, "/runs", Host=f"evil.example:{port}")[0] == 403
-    assert ask(viewer, "/runs", Host="localhost.evil.example")[0] == 403
-    for name in (f"localhost:{port}", "LOCALHOST", HOST, "localhost:80"):
-        assert ask(viewer, "/runs", Host=name)[0] == 200
+def test_every_answer_is_safe_and_tells_no_version(server: Server) -> None:
+    for place, host in (("/", "localhost"), ("/runs", "localhost"), ("/nowhere", "localhost"), ("/", "evil")):
+        connection = HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection.request("GET", place, headers={"Host": host})
+        answer = connection.getresponse()
+        answer.read()
+        for name, value in SAFE.items():
+            assert value in (answer.headers[name] or ""), (place, name)
+        assert "unsafe" not in answer.headers["content-security-policy"]
+        assert answer.headers["server"] is None
+        connection.close()
 
 
-def test_who_knows_the_list_is_not_told_again(viewer: Viewer, folder: Path) -> None:
-    connection = HTTPConnection(HOST, int(viewer.server_address[1]), timeout=20)
+def test_scripts_of_other_sites_are_refused(server: Server) -> None:
+    port = server.port
+    for name in (f"evil.example:{port}", "localhost.evil.example", "", "[::1", "10.0.0.7"):
+        assert server.ask("/runs", Host=name)[0] in (400, 403), name
+    for name in (f"localhost:{port}", "LOCALHOST", "127.0.0.1", "localhost:80"):
+        assert server.ask("/runs", Host=name)[0] == 200, name
+    own = f"localhost:{port}"
+    for origin, status in ((f"http://{own}", 200), ("http://evil.example", 403), ("null", 403)):
+        assert server.ask("/runs", Host=own, Origin=origin)[0] == status
+
+
+def test_who_knows_the_list_is_not_told_again(server: Server) -> None:
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=20)
     connection.request("GET", "/runs")
     answer = connection.getresponse()
     tag = answer.headers["ETag"]
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert (len(answer.read()) > 0, ask(viewer, "/runs", If_None_Match=tag)) == (True, (304, b""))
-    (folder / "a.json").unlink()
-    assert ask(viewer, "/runs", If_None_Match=tag)[0] == 200
+    assert len(answer.read()) > 0
     connection.close()
+    assert server.ask("/runs", If_None_Match=tag) == (304, b"")
+    assert server.ask("/runs", If_None_Match='"other"')[0] == 200
 
 
 def test_odd_questions_get_an_answer_and_no_traceback(
-    viewer: Viewer, capfd: pytest.CaptureFixture[str]
+    server: Server, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    here = (HOST, int(viewer.server_address[1]))
+    here = ("127.0.0.1", server.port)
     with socket.create_connection(here) as brief:
         brief.sendall(b"HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         with brief.makefile("rb") as answer:
@@ -115,71 +128,63 @@ def test_odd_questions_get_an_answer_and_no_traceback(
     assert told.endswith(b"\r\n\r\n")  # no body
     with socket.create_connection(here) as odd:
         odd.sendall(b"GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert odd.recv(12) == b"HTTP/1.1 400"
+        assert odd.recv(10) == b"HTTP/1.1 4"
     with socket.create_connection(here) as rude:
         rude.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # hang up at once
         rude.sendall(b"GET /runs HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    assert ask(viewer, "/runs")[0] == 200
+    assert server.ask("/runs")[0] == 200
     assert capfd.readouterr().err == ""
 
 
-def test_it_listens_on_this_machine_only(viewer: Viewer) -> None:
-    assert viewer.server_address[0] == "127.0.0.1"
+def test_elsewhere_only_who_has_the_token_is_served(tmp_path: Path) -> None:
+    with serve(fill(tmp_path), "--host", "0.0.0.0") as server:
+        token = server.address.rpartition("=")[2]
+        assert len(token) >= 32
+        place = Server(
+            server.process, f"http://127.0.0.1:{server.address.split(':')[2].split('/')[0]}/", tmp_path
+        )
+        assert place.ask("/")[0] == 403
+        assert place.ask("/?token=guess")[0] == 403
+        assert place.ask("/runs", Cookie="laserloop_token=guess")[0] == 403
+        assert place.ask(f"/?token={token}")[0] == 200
+        assert place.ask("/runs", Cookie=f"laserloop_token={token}")[0] == 200
+        assert place.ask("/runs", Cookie=f"laserloop_token={token}", Host="evil.example")[0] == 403
 
 
-def test_the_page_works_offline() -> None:
-    page = files("laserloop.viewer").joinpath("page.html").read_text(encoding="utf-8")
-    assert not re.search(r"https?://|//cdn|@import", page)
-    assert "innerHTML" not in page  # names of files and labels are text, whatever they say
+def test_the_page_works_offline_and_writes_text_only() -> None:
+    for file in files("laserloop.viewer").joinpath("page").iterdir():
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|//cdn|@import", text), file.name
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text), (
+            file.name
+        )
+        assert not re.search(r"<script>|\son\w+=|style=", text) or file.name.endswith(".js"), file.name
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
-def test_a_browser_shows_every_kind_of_run(
-    viewer: Viewer, folder: Path, tmp_path_factory: pytest.TempPathFactory
+def test_without_the_extra_a_folder_must_hold_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    moving = {"t_s": [1e-4, 2e-4], "x_mm": [0.0, 0.1], "y_mm": [0.0, 0.0], "power_w": [10.0, 11.0]}
-    other = RECORD | {"controller": "constant", "window_k": [860.0, 900.0], "n_over": 1, "overshoot_k": 5.5}
-    other |= {"series": moving | {"t_true_k": [None, 905.5], "t_predicted_k": [880.0, None]}}
-    (folder / "a.json").write_text(json.dumps(other), encoding="utf-8")
-    (folder / "open.json").write_text(json.dumps(moving | {"t_max_k": [500.0, 600.0]}), encoding="utf-8")
-    told = json.loads(ask(viewer, "/runs")[1])["runs"]
-    for shown, said in (
-        (told, ["780.0 K", "905.5 K", "600.0 K", "0.20 ms, tick 2 of 2"]),
-        (told[1:2], ["905.5 K", "1 tick above, by up to 5.5 K"]),
-        ([], ["780.0 K"]),  # what it proposes
-    ):
-        home = tmp_path_factory.mktemp("browser")
-        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={home}"]
-        address = f"{viewer.address}#{','.join(run['id'] for run in shown)}"
-        more = ["--virtual-time-budget=2000", "--dump-dom", address]
-        page = subprocess.check_output([*command, *more], stderr=subprocess.DEVNULL, text=True, timeout=120)
-        assert "failed" not in page.partition("<script>")[0], page
-        for words in said:
-            assert words in page
-
-
-def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="holds none"), open_viewer(tmp_path, 0):
-        pass
+    monkeypatch.setattr(room, "NEEDED", ("no_such_package",))
+    assert main(["view", str(tmp_path)]) == 2
+    assert "pip install 'laserloop[live]'" in capsys.readouterr().err
     with pytest.raises(BadInput, match="must be a folder"), open_viewer(tmp_path / "nowhere", 0):
         pass
 
 
-def test_a_port_in_use_is_refused(viewer: Viewer, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["view", str(folder), "--port", str(viewer.server_address[1])]) == 2
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(RECORD), encoding="utf-8")
+    with pytest.raises(BadInput, match="must be a folder"), open_viewer(tmp_path / "a.json", 0):
+        pass
+
+
+def test_a_port_in_use_is_refused(bench: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", str(bench.folder), "--port", str(bench.port)]) == 2
     assert "--port must be free" in capsys.readouterr().err
 
 
-def test_ctrl_c_ends_it_in_peace(folder: Path) -> None:
-    code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "  # of a terminal
-    code += "from laserloop.cli import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "view", str(folder), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            assert re.match(r"2 runs of .*http://127\.0\.0\.1:\d+/", process.stdout.readline())
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert (process.returncode, out, err) == (0, "Done.\n", "")
+def test_ctrl_c_ends_it_in_peace(tmp_path: Path) -> None:
+    with serve(fill(tmp_path)) as server:
+        pass
+    assert server.process.returncode == 0
+    assert server.process.stdout is not None
+    assert server.process.stderr is not None

@@ -25,7 +25,13 @@ def make_record(**changes: Any) -> dict[str, Any]:
         "tick_ms": [0.1, 0.1, 0.1],
     }
     record = {
-        **{"path": "diagonal", "controller": "realtime", "plant": "paper", "model": "paper-corner"},
+        **{
+            "path": "diagonal",
+            "controller": "realtime",
+            "plant": "paper",
+            "model": "paper-corner",
+            "ticks": 3,
+        },
         **{"delta_k": 13.0, "window_k": [760.0, 800.0], "settled_from": 1, "n_over": 1, "overshoot_k": 5.0},
         **{"below_fraction": 0.0, "power_mean_w": 11.5, "ending": "path completed"},
         **{"statuses": {"solved": 2, "no image": 1}, "series": series},
@@ -143,14 +149,16 @@ def test_a_folder_is_searched_to_its_end_but_not_its_stores(tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of another kind")
-def test_links_are_followed_once_and_pipes_are_left_alone(tmp_path: Path) -> None:
-    put(tmp_path / "elsewhere" / "a.json", make_record())
+def test_neither_links_nor_pipes_are_followed(tmp_path: Path) -> None:
+    outside = put(tmp_path / "elsewhere" / "a.json", make_record())
     here = tmp_path / "here"
-    here.mkdir()
+    put(here / "own.json", make_record())
     (here / "back").symlink_to(here)
-    (here / "link").symlink_to(tmp_path / "elsewhere")
+    (here / "folder").symlink_to(outside.parent)
+    (here / "file.json").symlink_to(outside)
     os.mkfifo(here / "pipe.json")
-    assert find_files(Shelf(here)) == ["link/a.json"]
+    assert find_files(Shelf(here)) == ["own.json"]
+    assert read_run(here / "file.json") is None  # nor if it was made one after the look
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are Unicode")
@@ -158,7 +166,8 @@ def test_any_name_of_a_file_fits_into_an_address(tmp_path: Path) -> None:
     for name in (b"L\xe4uf.json", "Lauf Nr. 1 | §.json".encode()):
         Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_text(json.dumps(make_record()))
     here = Shelf(tmp_path)
-    assert {len(name) for name in here.look()} == {12}
+    here.look()
+    assert {len(name) for name in here.runs} == {12}
     assert json.dumps(here.list(), ensure_ascii=False).encode()
     assert {entry["file"] for entry in here.list()} == {"L\ufffduf.json", "Lauf Nr. 1 | §.json"}
 
@@ -172,7 +181,8 @@ def test_what_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.Monke
 
 def find_files(here: Shelf) -> list[str]:
     """The files of all runs."""
-    return [shown["file"] for shown in here.look().values()]
+    here.look()
+    return [shown["file"] for shown in here.runs.values()]
 
 
 def test_only_what_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,16 +192,18 @@ def test_only_what_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.Mon
         read.append(file.name)
         return read_run(file)
 
-    monkeypatch.setattr(shelf, "read_run", note)
+    monkeypatch.setattr(shelf, "read_head", note)
     here = Shelf(tmp_path)
     put(tmp_path / "a.json", make_record())
     put(tmp_path / "b.json", make_record())
-    here.look()
+    assert here.look()
+    assert not here.look()
     assert read == ["a.json", "b.json"]
     put(tmp_path / "b.json", make_record(n_over=2))
     os.utime(tmp_path / "b.json", (1, 1))
     stamp = here.list()[1]["stamp"]
-    assert [shown["n_over"] for shown in here.look().values()] == [1, 2]
+    assert here.look()
+    assert [shown["n_over"] for shown in here.runs.values()] == [1, 2]
     assert here.list()[1]["stamp"] != stamp  # so that the page asks again
     (tmp_path / "a.json").unlink()
     assert find_files(here) == ["b.json"]
@@ -204,4 +216,51 @@ def test_the_list_goes_without_series(tmp_path: Path) -> None:
     here.look()
     (entry,) = here.list()
     assert here.runs[entry["id"]]["file"] == entry["file"] == "a.json"
-    assert "series" not in entry
+    assert not {"series", "facts"} & set(entry)
+    opened = here.open(entry["id"])
+    assert opened is not None
+    assert opened["series"]["t_k"] == [700.0, 780.0, 805.0]
+    assert here.open("nobody") is None
+
+
+def test_long_runs_are_listed_by_their_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    series = {name: 2000 * column for name, column in make_record()["series"].items()}
+    put(tmp_path / "long.json", make_record(ticks=6000, series=series))
+    put(tmp_path / "odd.json", {"more": {"series": 1}} | make_record(ticks=6000, series=series))
+
+    def forbid(file: Path) -> Shown | None:
+        assert file.name == "odd.json", "only what cannot be cut is read to its end"
+        return read_run(file)
+
+    monkeypatch.setattr(shelf, "read_run", forbid)
+    here = Shelf(tmp_path)
+    assert find_files(here) == ["long.json", "odd.json"]
+    assert [run["ticks"] for run in here.list()] == [6000, 6000]
+
+
+def test_a_long_file_that_is_no_run_after_all_does_not_open(tmp_path: Path) -> None:
+    series = make_record()["series"] | {"x_mm": 9000 * ["far away"]}
+    put(tmp_path / "a.json", make_record(ticks=3, series=series))
+    here = Shelf(tmp_path)
+    here.look()
+    assert [here.open(name) for name in here.runs] == [None]
+
+
+def test_runs_of_one_name_are_told_apart_by_what_differs(tmp_path: Path) -> None:
+    process = {"name": "paper", "camera": {"noise_k": 0.0, "delay_ticks": 0}}
+    noisy = process | {"camera": {"noise_k": 5.0, "delay_ticks": 0}}
+    put(tmp_path / "a.json", make_record(process=process))
+    put(tmp_path / "b.json", make_record(process=noisy))
+    put(tmp_path / "c.json", make_record(process=noisy))
+    put(tmp_path / "d.json", make_record(controller="pi", model=None, delta_k=None, process=noisy))
+    here = Shelf(tmp_path)
+    here.look()
+    assert [run["apart"] for run in here.list()] == ["noise 0 K", "noise 5 K, b", "noise 5 K, c", ""]
+
+
+def test_more_files_than_are_looked_at_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in "abc":
+        put(tmp_path / f"{name}.json", make_record())
+    monkeypatch.setattr(shelf, "MOST_RUNS", 2)
+    here = Shelf(tmp_path)
+    assert (find_files(here), here.left_out) == (["a.json", "b.json"], 1)

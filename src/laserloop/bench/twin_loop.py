@@ -5,7 +5,8 @@ from time import process_time
 from laserloop.control.action import Controller
 from laserloop.loop.case import LoopCase, find_scan
 from laserloop.loop.controllers import choose_camera
-from laserloop.loop.run import follow
+from laserloop.loop.rig import Rig
+from laserloop.loop.run import Turn, follow
 from laserloop.plant import Camera, make_plant
 from laserloop.process import Process
 
@@ -18,7 +19,8 @@ def compare_with_plant(controller: Controller, process: Process, path: str, tick
     case = LoopCase(path=path, plant="graded", controller="twin", ticks=ticks, process=process)
     scan = find_scan(case)
     plant, alone = (make_plant(case.plant, scan, process) for _ in range(2))
-    loop = follow(plant, Camera(choose_camera(plant, None)), controller, scan, process.laser.power)
+    rig = Rig(plant, Camera(choose_camera(plant, None)), scan, process.laser.power)
+    loop = follow(Turn(rig, controller))
     controller.reset()
     alone.reset()
     looped = replayed = 0.0

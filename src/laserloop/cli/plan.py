@@ -24,17 +24,19 @@ from laserloop.cli.output import STDOUT, Json, check_output, publish, writing
 if TYPE_CHECKING:
     from laserloop.plan.job import FilePlan, Job
     from laserloop.plan.plan import Progress
+    from laserloop.plan.plates import Simulated
     from laserloop.plan.settings import PlanSettings
     from laserloop.process import Process
 
 PlanPath = Annotated[
     str,
     Parameter(
-        help="The file: G-code, .cli, .txt (segment table) or .csv (waypoints); or a built-in path, which is "
-        "written as .csv."
+        help="The file: G-code, .cli, .txt (segment table), .inp (event series) or .csv (waypoints); a "
+        "shape, .stl, which PySLM hatches and is written as .cli; or a built-in path, written as .csv."
     ),
 ]
 Out = Annotated[Path, take_file("Where the planned file goes; it has the format of PATH.")]
+SHAPE = ".stl"
 
 
 @Parameter(name="*", group="Path")
@@ -71,6 +73,18 @@ class LayOptions:
             1e-3, 1e6, "", "The S word of G-code that stands for the laser's full power.", default="S is in W"
         ),
     ] = None
+
+
+@Parameter(name="*", group="Shapes (.stl, in mm)")
+@dataclass(frozen=True, kw_only=True)
+class HatchOptions:
+    """How a shape becomes hatches."""
+
+    layer_um: Annotated[float, take_number(1.0, 1e4, "µm", "Thickness of a layer in µm.")] = 40.0
+    hatch_um: Annotated[float, take_number(1.0, 1e4, "µm", "Distance between two hatches in µm.")] = 100.0
+    turn_deg: Annotated[
+        float, take_number(0.0, 180.0, "°", "How far hatches turn from a layer to the next, in degrees.")
+    ] = 67.0
 
 
 @Parameter(name="*", group="Commands")
@@ -135,6 +149,7 @@ def plan(
     path: PlanPath,
     /,
     lie: LayOptions | None = None,
+    fill: HatchOptions | None = None,
     machine: CommandOptions | None = None,
     target: ProcessOptions | None = None,
     *,
@@ -168,6 +183,7 @@ def plan(
         laserloop plan part.gcode --process mine.yaml --out part-planned.gcode --verify
         laserloop plan part.gcode --process ti64 --by vector --out part-planned.gcode
         laserloop plan part.gcode --speed-mm-s 150,600 --out faster.gcode --json faster.json
+        laserloop plan part.stl --layer-um 40 --hatch-um 100 --centre --out part.cli
     """
     from dataclasses import replace
 
@@ -176,16 +192,19 @@ def plan(
     from laserloop.report.terminal import show
 
     check_output("--out", out)
+    if Path(path).suffix.lower() == SHAPE and out.suffix.lower() != ".cli":
+        raise BadInput(f"--out must end in .cli, as a hatched shape is written, but is {out}; name it so")
     check_output("--json", json_file)
     check_output("--plot", plot)
     lie, machine = lie or LayOptions(), machine or CommandOptions()
     process = _change((target or ProcessOptions()).find(), window_k, power_max_w)
-    with _quiet(), _find_file(path, lie, process) as file, _progress(path) as progress:
+    with _quiet(), _find_file(path, (lie, fill), process) as file, _progress(path) as progress:
         job = replace(_make_job(file, lie, machine, process), folder=keep)
         planned = plan_job(job, progress=progress)
-        record = planned.tell() | {"path": path, "out": str(out)}
+        notes = [note.replace(file, path) for note in planned.notes]
+        record = planned.tell() | {"path": path, "out": str(out), "notes": notes}
         _write(out, planned)
-        tell_notes(planned.notes)
+        tell_notes(notes)
         simulated = _simulate(planned.job, out, record, progress) if verify else None
     if plot is not None:
         _draw(plot, planned, simulated)
@@ -222,23 +241,50 @@ def _make_job(file: str, lie: LayOptions, machine: CommandOptions, process: "Pro
 
 
 @contextmanager
-def _find_file(path: str, lie: LayOptions, process: "Process") -> Iterator[str]:
-    """The file that is planned; a built-in path becomes one for as long as it takes."""
+def _find_file(
+    path: str, options: tuple[LayOptions, HatchOptions | None], process: "Process"
+) -> Iterator[str]:
+    """The file that is planned; a built-in path and a shape become one for as long as it takes."""
     from tempfile import TemporaryDirectory
 
-    from laserloop.paths import find_path, names_file
-    from laserloop.paths.csv_writer import tell_path
+    from laserloop.paths import names_file
 
-    if names_file(path):
+    lie, fill = options
+    if Path(path).suffix.lower() == SHAPE:
+        name, content = "part.cli", _hatch(path, fill or HatchOptions())
+    elif fill is not None:
+        raise BadInput(f"hatching must be for a shape, {SHAPE}, but the path is {path!r}; leave that out")
+    elif names_file(path):
         yield path
         return
+    else:
+        name, content = "path.csv", _sample(path, lie, process)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / name
+        file.write_text(content, encoding="utf-8")
+        try:
+            yield str(file)
+        except BadInput as problem:
+            raise BadInput(str(problem).replace(str(file), path)) from None
+
+
+def _hatch(path: str, fill: HatchOptions) -> str:
+    """A shape as a layer file."""
+    from laserloop.paths.stl_file import Hatching, hatch_stl
+
+    return hatch_stl(
+        path, Hatching(layer=fill.layer_um / 1e6, distance=fill.hatch_um / 1e6, turn=fill.turn_deg)
+    )
+
+
+def _sample(path: str, lie: LayOptions, process: "Process") -> str:
+    """A built-in path as waypoints."""
+    from laserloop.paths import find_path
+    from laserloop.paths.csv_writer import tell_path
+
     if lie != LayOptions():
         raise BadInput(f"where a path lies must be for a file, but the path is {path!r}; leave that out")
-    scan = find_path(path, default_speed=process.speed, tick=process.tick, plate=process.plate[:2])
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "path.csv"
-        file.write_text(tell_path(scan), encoding="utf-8")
-        yield str(file)
+    return tell_path(find_path(path, default_speed=process.speed, tick=process.tick, plate=process.plate[:2]))
 
 
 def _write(out: Path, planned: "FilePlan") -> None:
@@ -249,20 +295,20 @@ def _write(out: Path, planned: "FilePlan") -> None:
         save(out, content)
 
 
-def _simulate(job: "Job", out: Path, record: dict[str, Any], progress: "Progress | None") -> "list[Any]":
-    """The episodes of the written file; the record gets their scores."""
-    from laserloop.plan.verify import score_episodes, simulate_job
+def _simulate(
+    job: "Job", out: Path, record: dict[str, Any], progress: "Progress | None"
+) -> "list[Simulated]":
+    """The layers of the written file on the plant; the record gets their scores."""
+    from laserloop.plan.verify import score_layers, simulate_job
 
-    episodes = simulate_job(job.again(str(out)), progress=progress)
-    record["verified"] = score_episodes(episodes, job.process.window)
-    if len(episodes) > 1:
-        note = "every layer is simulated from a plate at rest, whatever heat the layers before have left"
-        record["notes"].append(note)
-        tell_notes([note])
-    return episodes
+    layers = simulate_job(job.again(str(out)), progress=progress)
+    record["verified"] = score_layers(layers, job.process.window)
+    for told, layer in zip(record["layers"], layers, strict=True):
+        told["verified"] = score_layers([layer], job.process.window)
+    return layers
 
 
-def _draw(plot: Path, planned: "FilePlan", simulated: "list[Any] | None") -> None:
+def _draw(plot: Path, planned: "FilePlan", simulated: "list[Simulated] | None") -> None:
     from laserloop.report.plan_figures import draw_plan
     from laserloop.report.save import save_figure
 

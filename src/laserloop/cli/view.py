@@ -10,33 +10,50 @@ from laserloop.cli.options import take_number
 
 def view(
     directory: Annotated[
-        Path, Parameter(name="DIR", help="Folder with runs: of control or simulate --json, demo, reproduce.")
-    ],
+        Path,
+        Parameter(
+            name="DIR",
+            help="Folder with runs: of control or simulate --json, demo, reproduce. What is kept on the page "
+            "goes there, too.",
+        ),
+    ] = Path("runs"),
     /,
     *,
     port: Annotated[int, take_number(0, 65_535, "", "Of the page; 0 takes any free one.")] = 8470,
+    host: Annotated[
+        str,
+        Parameter(
+            help="Address to listen on; elsewhere than on this machine only who has the printed token is "
+            "served."
+        ),
+    ] = "127.0.0.1",
     browse: Annotated[
         bool, Parameter(name="--open", help="Open the page in the default browser.", negative="")
     ] = False,
 ) -> None:
-    """Look at stored runs in a browser: replay them tick by tick, lay up to four over each other.
+    """The live bench: start runs in a browser, steer them, and compare them with stored ones.
 
-    Serves one page to this machine only, reads the folder and changes nothing; runs that are added while it
-    is open appear. Ends with Ctrl-C.
+    Drop a path file, pick a process and a controller, press run; change window or absorptivity on the way,
+    keep what is worth it. Runs that are added to the folder while the page is open appear. Ends with Ctrl-C.
+    Without the live extra, stored runs are shown and none can be started.
 
     For example:
 
+        laserloop view
         laserloop demo --out out/demo
-        laserloop view out/demo
+        laserloop view out/demo --open
     """
     import webbrowser
 
     from laserloop.report.terminal import show
     from laserloop.viewer.server import open_viewer
 
-    with open_viewer(directory, port) as viewer:
+    with open_viewer(directory, port, host=host) as viewer:
         try:
-            show(f"{len(viewer.shelf.runs)} runs of {directory}: {viewer.address} (Ctrl-C ends)")
+            bench = (
+                "Live bench" if viewer.live else "Stored runs only (pip install 'laserloop[live]' for more)"
+            )
+            show(f"{bench}, {len(viewer.shelf.runs)} runs of {directory}: {viewer.address} (Ctrl-C ends)")
             if browse:
                 webbrowser.open(viewer.address)
             viewer.serve_forever()

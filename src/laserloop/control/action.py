@@ -44,6 +44,7 @@ class Action:
     iterations: int = 0  # of the solver
     solve_s: float = 0.0  # inside the solver
     margins: tuple[float, float] | None = None  # K, above and below, that this plan kept, if they may change
+    window: tuple[float, float] | None = None  # K, low and high, that it aimed at, if that may change
 
 
 class Controller(Protocol):

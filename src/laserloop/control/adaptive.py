@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 
 from laserloop.control.action import Action, Controller
 from laserloop.control.margins import LEVEL, Margins, count_needed, pick_quantile
+from laserloop.control.problem import ROOM
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 
@@ -73,6 +74,9 @@ class Adjustable(Controller, Protocol):
     def set_margins(self, above: float, below: float) -> None:
         """Keep predictions this far inside the window, K, from the next tick on."""
 
+    def set_window(self, low: float, high: float) -> None:
+        """Aim at another window, K, from the next tick on."""
+
 
 class AdaptiveController:
     """A controller whose margins follow its own surprises; never wider than `most`, K."""
@@ -99,6 +103,12 @@ class AdaptiveController:
         """Above and below, K, of the next tick."""
         above, below = (min(max(side.margin, 0.0), self._most) for side in (self._above, self._below))
         return above, below
+
+    def set_window(self, low: float, high: float) -> None:
+        """Aim at another window, K, from the next tick on; margins for which it has no room shrink."""
+        self._most = ROOM * 0.5 * (high - low)
+        self.inner.set_window(low, high)
+        self.inner.set_margins(*self.margins)
 
     def reset(self) -> None:
         """Forget everything; the next tick is the first."""

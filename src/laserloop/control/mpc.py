@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Status
 from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution, Solver
+from laserloop.control.question import Adjusting, Question, Solution, Solver
 from laserloop.control.validator import ImageValidator
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
@@ -43,7 +43,7 @@ class MpcController:
             )
         self.name = name or solver.name
         self.notes = (*notes, *getattr(solver, "notes", ()))
-        self.problem = problem
+        self.problem = self._built = problem
         self.horizon = problem.horizon
         self.memory = max(1, predictor.memory)  # the last power at least
         self._predictor = predictor
@@ -66,6 +66,13 @@ class MpcController:
     def predictor(self) -> Predictor:
         """What it plans with."""
         return self._predictor
+
+    def set_window(self, low: float, high: float) -> None:
+        """Aim at another window, K, from the next tick on."""
+        if not isinstance(self.solver, Adjusting):
+            raise BadInput(f"{self.name} keeps the window that it was built with: start it anew")
+        self.problem = self._built.aim((low, high))
+        self.solver.set_problem(self.problem)
 
     def act(self, image: Image | None, preview: Preview) -> Action:
         """Decide the power of the coming tick."""

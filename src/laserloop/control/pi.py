@@ -3,8 +3,9 @@
 e = setpoint − T_max      P = P₀ + K_p (e + 1/T_i ∫e dt), held inside the power bounds
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Status
 from laserloop.control.validator import ImageValidator
 from laserloop.paths.preview import Preview
@@ -28,11 +29,24 @@ class PiController:
     horizon = 1
     memory = 0
 
-    def __init__(self, gains: PiGains, power: tuple[float, float]) -> None:
+    def __init__(
+        self, gains: PiGains, power: tuple[float, float], window: tuple[float, float] | None = None
+    ) -> None:
+        """`window`, K: the one that the gains were tuned for, if another may be set later."""
         self.gains = gains
         self._power = power
+        self._window = window
         self._validator = ImageValidator()
         self.reset()
+
+    def set_window(self, low: float, high: float) -> None:
+        """Hold the same place in another window, K, from the next tick on; gain and bias stay."""
+        if self._window is None:
+            raise BadInput("a PI controller must know its window before it takes another: give it one")
+        before = self._window
+        share = (self.gains.setpoint - before[0]) / (before[1] - before[0])
+        self.gains = replace(self.gains, setpoint=low + share * (high - low))
+        self._window = low, high
 
     def reset(self) -> None:
         """Forget everything; the next tick is the first."""

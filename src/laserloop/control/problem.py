@@ -4,7 +4,7 @@ P̄ = P/P_max      T̂_i prediction, K      J = w_P ΣP̄² + w_ΔP Σ(P̄_i −
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 
 LONGEST_HORIZON = 100  # ticks
+ROOM = 0.9  # of half the window, which margins may take
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +88,13 @@ class MpcProblem:
     def slack_price(self) -> float:
         """What a kelvin below the floor costs, 1/K."""
         return self.slack_cost / self.slack_scale
+
+    def aim(self, window: tuple[float, float]) -> "MpcProblem":
+        """The same with another window, K; margins for which it has no room shrink."""
+        _check_pair("window", window, "K")
+        room = ROOM * 0.5 * (window[1] - window[0])
+        above, below = min(self.margin_above, room), min(self.margin_below, room)
+        return replace(self, window=window, margin_above=above, margin_below=below)
 
     @property
     def spread(self) -> NDArray[np.float64]:

@@ -1,13 +1,14 @@
 """One tick's question to a solver, and its answer."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Status
+from laserloop.control.problem import MpcProblem
 from laserloop.predict.networks.forecast import NetworkForecast
 from laserloop.predict.predictor import Forecast
 
@@ -90,3 +91,11 @@ class Solver(Protocol):
 
     def solve(self, question: Question) -> Solution:
         """The best plan found."""
+
+
+@runtime_checkable
+class Adjusting(Solver, Protocol):
+    """A solver that takes another window between two questions."""
+
+    def set_problem(self, problem: MpcProblem) -> None:
+        """Solve this from now on; only window and margins may differ."""

@@ -38,16 +38,20 @@ class SqpSolver:
         agreed: float = AGREED,  # K; the plan keeps as far from both ends of the window
         halvings: int = 8,  # of a step; 0: every step is taken as it is
     ) -> None:
-        self.problem = problem
-        self._inner = replace(
-            problem,
-            margin_above=problem.margin_above + agreed,
-            margin_below=problem.margin_below + agreed,
-        )
-        self._qp = PlanQp(self._inner)
         self._max_iterations = max_iterations
         self._agreed = agreed
         self._halvings = halvings
+        self.set_problem(problem)
+
+    def set_problem(self, problem: MpcProblem) -> None:
+        """Solve this from now on."""
+        self.problem = problem
+        self._inner = replace(
+            problem,
+            margin_above=problem.margin_above + self._agreed,
+            margin_below=problem.margin_below + self._agreed,
+        )
+        self._qp = PlanQp(self._inner)
 
     def reset(self) -> None:
         """Nothing to forget."""

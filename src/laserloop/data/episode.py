@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from laserloop.bad_input import BadInput
 from laserloop.data.checkpoint import Checkpoint
 from laserloop.paths import ScanPath
-from laserloop.plant import Plant, PlantSettings, Surface
+from laserloop.plant import Plant, PlantSettings, Snapshot, Surface
 from laserloop.plant.snapshot_file import Arrays
 
 FloatArray = NDArray[np.float64]
@@ -141,10 +141,13 @@ def simulate(
     path: ScanPath,
     power: ArrayLike,
     *,
+    start: Snapshot | None = None,
     folder: Path | None = None,
     progress: Progress | None = None,
 ) -> Episode:
-    """Drive `plant` from rest along `path`, with one `power` in W for each tick; dark ticks get none.
+    """Drive `plant` along `path`, with one `power` in W for each tick; dark ticks get none.
+
+    From rest, or from what it was at `start`.
 
     With a `folder` it keeps a checkpoint there every 30 s, and goes on from one that it finds.
     """
@@ -152,7 +155,7 @@ def simulate(
     _check_tick(plant, path)
     laps = []
     nodal, peaks, melt = np.zeros(len(path)), np.zeros((len(path), 3)), np.zeros((len(path), 3))
-    hottest, first = plant.reset(), 0
+    hottest, first = plant.reset() if start is None else plant.restore(start), 0
     checkpoint = None if folder is None else Checkpoint(folder, plant, path, power)
     if checkpoint is not None and (kept := checkpoint.load(plant)) is not None:
         first, hottest = _take_up(kept, nodal, peaks, melt)

@@ -13,12 +13,12 @@ from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
 from laserloop.control.gains import Gains, find_gains
 from laserloop.control.margins import Margins, find_margins
-from laserloop.control.problem import MpcProblem
+from laserloop.control.problem import ROOM, MpcProblem
 from laserloop.control.twin import make_twin_problem
 from laserloop.loop.cache import hash_file, solve_case
-from laserloop.loop.controllers import ROOM, WITH_GAINS, WITH_MODEL, adapt, choose_camera, make_controller
+from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, adapt, choose_camera, make_controller
 from laserloop.loop.deadline import DeadlineController, draw_charges
-from laserloop.loop.faults import Disturb, Fault, disturb_by, drift_by
+from laserloop.loop.faults import Disturb, Drift, Fault, disturb_by, drift_by
 from laserloop.loop.notes import (
     tell_margin,
     tell_mismatch,
@@ -29,7 +29,8 @@ from laserloop.loop.notes import (
     tell_uncalibrated,
 )
 from laserloop.loop.own_file import names_own
-from laserloop.loop.run import Run, run_closed_loop
+from laserloop.loop.rig import Rig
+from laserloop.loop.run import Run, Watch, run_rig
 from laserloop.loop.scores import score, series_of
 from laserloop.loop.tuning import tune_for
 from laserloop.paths import ScanPath, find_path, names_file
@@ -96,6 +97,8 @@ class Hooks:
 
     path: ScanPath | None = None  # instead of the one that the case names
     disturb: Disturb | None = None
+    drift: Drift | None = None
+    watch: Watch | None = None  # every tick as it is done
     progress: Progress | None = None
     say: Callable[[str], None] = lambda _: None  # what a person should know before a long wait
     wrap: Callable[[Controller], Controller] | None = None  # around the controller
@@ -121,12 +124,12 @@ def keep_case(case: LoopCase, root: Path) -> dict[str, Any]:
 def record_case(case: LoopCase, hooks: Hooks | None = None) -> dict[str, Any]:
     """The record of a case: its scores, then the series they were taken from."""
     ready = prepare(case, hooks := hooks or Hooks())
-    return record(_run(ready, hooks), ready.problem, model=ready.case.model)
+    return record(run_prepared(ready, hooks), ready.problem, model=ready.case.model)
 
 
 def run_case(case: LoopCase, hooks: Hooks | None = None) -> Run:
     """Close the loop that a case describes."""
-    return _run(prepare(case, hooks := hooks or Hooks()), hooks)
+    return run_prepared(prepare(case, hooks := hooks or Hooks()), hooks)
 
 
 def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
@@ -187,12 +190,10 @@ def choose(case: LoopCase) -> LoopCase:
     return replace(case, controller=controller, model=model)
 
 
-def _run(ready: Prepared, hooks: Hooks) -> Run:
+def run_prepared(ready: Prepared, hooks: Hooks) -> Run:
+    """Close the loop of a case that is prepared."""
     case, path = ready.case, ready.path
-    factors = dict(case.mismatch)
-    plant = make_plant(
-        case.plant, path, mismatch(case.process, factors), absorbed=factors.get("absorptivity", 1.0)
-    )
+    plant = build_plant(case, path)
     for note in ready.notes:
         hooks.say(note)
     controller = build_controller(ready, hooks, plant)
@@ -212,19 +213,33 @@ def drive(
 
     `dice`: another seed of the camera's noise.
     """
-    case = ready.case
-    camera = choose_camera(plant, ready.model)
+    rig = make_rig(ready.case, ready.path, plant, model=ready.model, dice=dice)
+    rig.disturb, rig.drift = hooks.disturb or rig.disturb, hooks.drift or rig.drift
+    return run_rig(rig, controller, hooks.progress, hooks.watch)
+
+
+def build_plant(case: LoopCase, path: ScanPath) -> Plant:
+    """The plant of a case, with all in which it differs from what the process says."""
+    factors = dict(case.mismatch)
+    absorbed = factors.get("absorptivity", 1.0)
+    return make_plant(case.plant, path, mismatch(case.process, factors), absorbed=absorbed)
+
+
+def make_rig(
+    case: LoopCase, path: ScanPath, plant: Plant, *, model: Model | None = None, dice: int | None = None
+) -> Rig:
+    """Plant, camera and laser of a case with its faults; `dice`: another seed of the camera's noise."""
+    camera = choose_camera(plant, model)
     seed = camera.seed if dice is None else dice
     emissivity = dict(case.mismatch).get("emissivity", 1.0)
-    return run_closed_loop(
+    return Rig(
         plant,
         Camera(replace(camera, emissivity=emissivity, seed=seed)),
-        controller,
-        ready.path,
-        foresight=case.foresight,
-        disturb=hooks.disturb or disturb_by(case.faults),
-        drift=drift_by(case.faults),
-        progress=hooks.progress,
+        path,
+        plant.settings.process.laser.power,
+        case.foresight,
+        disturb_by(case.faults),
+        drift_by(case.faults),
     )
 
 

@@ -16,7 +16,7 @@ from laserloop.control.gains import Gains
 from laserloop.control.margins import Margins
 from laserloop.control.mpc import MpcController
 from laserloop.control.pi import PiController
-from laserloop.control.problem import MpcProblem
+from laserloop.control.problem import ROOM, MpcProblem
 from laserloop.control.question import Solver
 from laserloop.control.sqp import MOST_QPS, SqpSolver
 from laserloop.loop.own_file import load_controller, load_predictor, names_own
@@ -33,7 +33,6 @@ WITH_MODEL = (*WITH_NETWORK, "sqp")
 WITH_GAINS = ("pi", "constant", "feedforward")
 CONTROLLERS = ("twin", *WITH_MODEL, *WITH_GAINS, "oracle")
 MOST_REHEARSALS = 6  # rounds of the oracle
-ROOM = 0.9  # of half the window, which margins may take
 ONE_QP = 1  # round, which is exact for an affine predictor
 
 
@@ -106,7 +105,7 @@ def adapt(controller: Controller, problem: MpcProblem) -> Controller:
 def _make_tuned(name: str, gains: Gains, problem: MpcProblem) -> Controller:
     """One of those without a model."""
     if name == "pi":
-        return PiController(gains.pi, problem.power)
+        return PiController(gains.pi, problem.power, problem.window)
     if name == "constant":
         return ConstantController(gains.constant)
     return FeedforwardController(gains.feedforward, problem.power)

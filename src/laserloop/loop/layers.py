@@ -13,6 +13,7 @@ import numpy as np
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
+from laserloop.loop.rig import Rig
 from laserloop.loop.run import COMPLETED, Progress, Run, Tick, Turn, collect, decide, reset
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, Plant
@@ -49,7 +50,7 @@ def run_layers(
     """Drive `plant` from rest along one path after the other: a run for each layer that was begun."""
     bounds = power_bounds or plant.settings.process.laser.power
     path = join_layers(layers, recoating)
-    turn = Turn(plant, camera, controller, path, bounds)
+    turn = Turn(Rig(plant, camera, path, bounds), controller)
     if failure := reset(controller):
         return [collect(plant, controller, layers[0], [], f"the controller's reset raised {failure}")]
     runs, surface, first = [], plant.reset(), 0
@@ -98,11 +99,11 @@ def _wait(turn: Turn, k: int, recoating: Recoating) -> int:
 
     The controller is called as often as its memory asks for, to hear of every dark tick once.
     """
-    wait, memory = recoating.ticks(turn.path.tick), max(1, getattr(turn.controller, "memory", 0))
+    wait, memory = recoating.ticks(turn.rig.path.tick), max(1, getattr(turn.controller, "memory", 0))
     for told in range(0, wait, memory):
         if hasattr(turn.controller, "memory") or told == 0:
             decide(turn.controller, None, turn.look_ahead(k + told))
-        turn.powers += [0.0] * min(memory, wait - told)
-    turn.plant.rest(wait * turn.path.tick)
-    turn.plant.add_layer(recoating.thickness)
+        turn.rig.powers += [0.0] * min(memory, wait - told)
+    turn.rig.plant.rest(wait * turn.rig.path.tick)
+    turn.rig.plant.add_layer(recoating.thickness)
     return k + wait

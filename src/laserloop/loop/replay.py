@@ -20,7 +20,8 @@ from laserloop.logs.tally import CREDIBLE, Tally, count_faults
 from laserloop.loop.case import Hooks, LoopCase, build_controller, choose, prepare
 from laserloop.loop.controllers import WITH_NETWORK
 from laserloop.loop.notes import tell_solver
-from laserloop.loop.run import bound, decide, look_ahead, read_prediction, reset
+from laserloop.loop.rig import bound, look_ahead
+from laserloop.loop.run import decide, read_prediction, reset
 from laserloop.loop.scores import spread
 from laserloop.paths import ScanPath
 from laserloop.plant import Hottest, Image, Surface

@@ -1,7 +1,7 @@
 """The closed loop: measure, decide, move, once per tick of the path."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 from time import perf_counter
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Controller, Status
 from laserloop.loop.faults import Disturb, Drift
+from laserloop.loop.rig import Rig
 from laserloop.paths import ScanPath
 from laserloop.paths.preview import Preview
 from laserloop.plant import Camera, Image, Plant, Surface
@@ -20,6 +21,10 @@ FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]  # ticks done, ticks in all
 
 COMPLETED = "path completed"
+
+
+class StopRun(Exception):
+    """Raised by who watches a run to end it; its text says why, and becomes the run's ending."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,6 +38,10 @@ class Tick:
     surface: Surface  # at the end of the tick
     clipped: bool = False  # was more or less asked for than the laser can give?
     failure: str = ""  # what the controller raised, if it did
+
+
+Watch = Callable[[int, Tick], None]
+"""Index and tick as soon as it is done; may wait, and may raise `StopRun`."""
 
 
 # No slots: arrays are frozen after birth.
@@ -56,6 +65,7 @@ class Run:
     measured: FloatArray  # (n,), K, peak of the image that came then, however old; NaN where none did
     predicted: FloatArray  # (n,), K, one tick before; NaN where nothing was predicted
     margins: FloatArray | None = None  # (n, 2), K, above and below, where they may change from tick to tick
+    windows: FloatArray | None = None  # (n, 2), K, low and high, where they may change likewise
     statuses: tuple[Status, ...]
     iterations: NDArray[np.intp]  # (n,)
     solve_s: FloatArray  # (n,), inside the solver
@@ -88,6 +98,7 @@ def run_closed_loop(
     disturb: Disturb | None = None,
     drift: Drift | None = None,
     progress: Progress | None = None,
+    watch: Watch | None = None,
 ) -> Run:
     """Drive `plant` from rest along `path` with the powers that `controller` finds.
 
@@ -96,16 +107,27 @@ def run_closed_loop(
     Previews tell the truth about `foresight` ticks of the way ahead, or about all of it.
     """
     bounds = power_bounds or plant.settings.process.laser.power
+    return run_rig(Rig(plant, camera, path, bounds, foresight, disturb, drift), controller, progress, watch)
+
+
+def run_rig(
+    rig: Rig, controller: Controller, progress: Progress | None = None, watch: Watch | None = None
+) -> Run:
+    """Drive what stands on a rig from rest along its path."""
+    plant, path = rig.plant, rig.path
     ticks: list[Tick] = []
     if failure := reset(controller):
         return collect(plant, controller, path, ticks, f"the controller's reset raised {failure}")
     ending = COMPLETED
-    turn = Turn(plant, camera, controller, path, bounds, foresight, disturb, drift)
     try:
-        for tick in follow(turn):
+        for tick in follow(Turn(rig, controller)):
             ticks.append(tick)
             if progress is not None:
                 progress(len(ticks), len(path))
+            if watch is not None:
+                watch(len(ticks) - 1, tick)
+    except StopRun as wish:
+        ending = str(wish)
     except BadInput as failure:
         ending = f"the plant stopped at tick {len(ticks)}: {failure}"
     return collect(plant, controller, path, ticks, ending)
@@ -113,44 +135,29 @@ def run_closed_loop(
 
 def follow(turn: "Turn") -> Iterator[Tick]:
     """Measure, decide, move: the power decided at t_k acts on [t_k, t_{k+1}]."""
-    turn.camera.reset()
-    surface = turn.plant.reset()
-    for k in range(len(turn.path)):
+    surface = turn.rig.reset()
+    for k in range(len(turn.rig.path)):
         tick = turn.take(k, surface)
         surface = tick.surface
         yield tick
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Turn:
-    """Those who meet once per tick of a path, and what the laser was told so far."""
+    """Those who meet once per tick."""
 
-    plant: Plant
-    camera: Camera
+    rig: Rig
     controller: Controller
-    path: ScanPath
-    bounds: tuple[float, float]  # W
-    foresight: int | None = None  # ticks
-    disturb: Disturb | None = None
-    drift: Drift | None = None
-    powers: list[float] = field(default_factory=list)  # W, of all ticks so far
 
     def take(self, k: int, surface: Surface) -> Tick:
         """Measure, decide, move."""
-        image: Image | None = self.camera.see(surface)
-        if k % self.camera.settings.every:
-            image = None
-        elif self.disturb is not None and image is not None:
-            image = self.disturb(k, image)
+        image = self.rig.measure(k, surface)
         preview = self.look_ahead(k)
         began = perf_counter()
         action, failure = decide(self.controller, image, preview)
         wall = perf_counter() - began - getattr(self.controller, "overhead_s", 0.0)  # of reaching it
-        lit = bool(self.path.lit[k])
-        power = bound(action.power, self.bounds) if lit else 0.0
-        given = power if self.drift is None else self.drift(k, power)
-        surface = self.plant.step(given, self.path.spot(k))
-        self.powers.append(power)
+        surface = self.rig.move(k, action.power)
+        power, lit = self.rig.powers[-1], bool(self.rig.path.lit[k])
         seen = float("nan") if image is None else image.peak.temperature
         return Tick(
             action=action,
@@ -165,40 +172,7 @@ class Turn:
     def look_ahead(self, k: int) -> Preview:
         """What the controller is told at tick `k`."""
         horizon, memory = getattr(self.controller, "horizon", 1), getattr(self.controller, "memory", 0)
-        return look_ahead(self.path, k, self.powers, horizon, memory, self.foresight)
-
-
-def look_ahead(
-    path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = 0, foresight: int | None = None
-) -> Preview:
-    """What the scanner knows at tick `k` after it gave `powers`: `foresight` ticks of its way, or all."""
-    past = min(k, memory)
-    way, lit = path.preview(k - past, past + horizon), path.preview_lit(k, horizon)
-    if foresight is not None and foresight < horizon:
-        way, lit = go_straight(path, k, min(foresight, len(path) - k), way, lit)
-    return Preview(
-        time=k * path.tick,
-        tick=path.tick,
-        positions=way,
-        powers=np.array(powers[k - past : k]),
-        lit=lit,
-        was_lit=path.lit[k - past : k],
-    )
-
-
-def go_straight(
-    path: ScanPath, k: int, known: int, way: FloatArray, lit: NDArray[np.bool_]
-) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """A preview at tick `k` that goes straight on, lit as before, after the `known` ticks ahead.
-
-    Whether the laser is on in the coming tick is known in any case. A beam that has not moved yet rests.
-    """
-    last, unknown = k + known, len(lit) - known
-    hop = path.positions[last] - path.positions[last - 1] if last else np.zeros(2)
-    beyond = path.positions[last] + np.outer(np.arange(1.0, unknown + 1), hop)
-    lit = lit.copy()
-    lit[max(known, 1) :] = lit[max(known, 1) - 1]
-    return np.concatenate((way[: len(way) - unknown], beyond)), lit
+        return self.rig.look_ahead(k, horizon, memory)
 
 
 def reset(controller: Controller) -> str:
@@ -225,11 +199,6 @@ def decide(controller: Controller, image: Image | None, preview: Preview) -> tup
     return answer if isinstance(answer, Action) else Action(power=float(power), status=Status.BARE), ""
 
 
-def bound(power: float, bounds: tuple[float, float]) -> float:
-    """The laser's own limits; what is no number is the least power."""
-    return min(max(power, bounds[0]), bounds[1]) if np.isfinite(power) else bounds[0]
-
-
 def read_prediction(action: Action) -> float:
     """What an action says of the end of its tick, K; NaN if nothing."""
     try:
@@ -238,11 +207,11 @@ def read_prediction(action: Action) -> float:
         return float("nan")
 
 
-def _list_margins(actions: list[Action]) -> FloatArray | None:
-    """Those of each tick, if they may change."""
-    if all(action.margins is None for action in actions):
+def _list_pairs(pairs: list[tuple[float, float] | None]) -> FloatArray | None:
+    """Margins or windows of each tick, if they may change."""
+    if all(pair is None for pair in pairs):
         return None
-    return np.array([action.margins or (np.nan, np.nan) for action in actions])
+    return np.array([pair or (np.nan, np.nan) for pair in pairs])
 
 
 def collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[Tick], ending: str) -> Run:
@@ -269,7 +238,8 @@ def collect(plant: Plant, controller: Controller, path: ScanPath, ticks: list[Ti
         t_peak=np.array([tick.surface.peak.temperature for tick in ticks]),
         measured=np.array([tick.seen for tick in ticks[1:]] + [np.nan] * min(n, 1)),
         predicted=np.array(predicted),
-        margins=_list_margins(actions),
+        margins=_list_pairs([action.margins for action in actions]),
+        windows=_list_pairs([action.window for action in actions]),
         statuses=tuple(a.status if path.lit[k] else Status.DARK for k, a in enumerate(actions)),
         iterations=np.array([a.iterations for a in actions], dtype=np.intp),
         solve_s=np.array([a.solve_s for a in actions]),

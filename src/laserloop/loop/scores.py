@@ -14,6 +14,7 @@ FloatArray = NDArray[np.float64]
 
 Scores = dict[str, float | int | None]
 MARGINS = ("margin_above_k", "margin_below_k")  # of each tick, in a series
+WINDOWS = ("window_low_k", "window_high_k")  # likewise
 
 
 def settled_from(run: Run) -> int:
@@ -28,17 +29,18 @@ def score_temperature(run: Run, truth: FloatArray, window: tuple[float, float]) 
     """
     settled, residual = truth[run.settled], (run.predicted - truth)[run.settled]
     residual = residual[np.isfinite(residual)]
+    low, high = window if run.windows is None else run.windows[run.settled].T  # as it was in each tick
     if not len(settled):
-        settled = np.array([np.nan])
-    over = int(np.count_nonzero(settled > window[1]))
+        settled, (low, high) = np.array([np.nan]), window
+    over = int(np.count_nonzero(settled > high))
     return {
         "t_max_k": _number(settled.max()),
         "t_min_k": _number(settled.min()),
-        "overshoot_k": _number(max(settled.max() - window[1], 0.0)),
+        "overshoot_k": _number(max(np.max(settled - high), 0.0)),
         "n_over": over,
         "over_ms": over * run.tick * 1e3,
-        "below_fraction": float(np.mean(settled < window[0])),
-        "deepest_below_k": _number(max(window[0] - settled.min(), 0.0)),
+        "below_fraction": float(np.mean(settled < low)),
+        "deepest_below_k": _number(max(np.max(low - settled), 0.0)),
         "residual_rms_k": _number(np.sqrt(np.mean(residual**2))) if len(residual) else None,
         "residual_max_k": _number(np.abs(residual).max()) if len(residual) else None,
         "residual_mean_k": _number(residual.mean()) if len(residual) else None,
@@ -96,6 +98,8 @@ def series_of(run: Run) -> dict[str, Sequence[float | None]]:
     """The run tick by tick; what was not predicted is None. t_true_k is the plant's own T_max."""
     predicted = [_number(value) for value in run.predicted]
     margins = {} if run.margins is None else dict(zip(MARGINS, run.margins.T, strict=True))
+    if run.windows is not None:
+        margins |= dict(zip(WINDOWS, run.windows.T, strict=True))
     return {
         "t_s": run.t.tolist(),
         "x_mm": (1e3 * run.positions[:, 0]).tolist(),

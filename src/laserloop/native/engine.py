@@ -72,8 +72,14 @@ class CEngine:
             *(address(self._in), address(self._out)),
         )
         self._reset = partial(library.laserloop_reset, self._workspace)
+        self._max_iterations = max_iterations
         library.laserloop_prepare(self._wants)
         self.reset()
+
+    def set_problem(self, problem: MpcProblem) -> None:
+        """Solve this from now on; only window and margins may differ."""
+        self._kept[1][:] = lay_problem(problem, self._max_iterations)
+        self.library.laserloop_prepare(self._wants)
 
     def reset(self) -> None:
         """Forget what was learned from earlier questions."""

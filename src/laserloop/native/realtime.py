@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution, Solver
+from laserloop.control.question import Adjusting, Question, Solution
 from laserloop.control.sqp import SqpSolver
 from laserloop.native.build import NoCompiler
 from laserloop.native.engine import CEngine
@@ -32,7 +32,7 @@ class RealtimeSolver:
     ) -> None:
         check_packable(model, problem)
         self.notes: tuple[str, ...] = ()  # what a person should know of this run
-        self._solver: Solver
+        self._solver: Adjusting
         try:
             self._solver = CEngine(model, problem, max_iterations=max_iterations, dtype=dtype)
         except NoCompiler as missing:
@@ -47,6 +47,10 @@ class RealtimeSolver:
     def reset(self) -> None:
         """Forget what was learned from earlier questions."""
         self._solver.reset()
+
+    def set_problem(self, problem: MpcProblem) -> None:
+        """Solve this from now on; only window and margins may differ."""
+        self._solver.set_problem(problem)
 
     def solve(self, question: Question) -> Solution:
         """The best plan found."""

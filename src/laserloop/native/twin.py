@@ -25,6 +25,7 @@ from laserloop.predict.twin.twin import FEW, FRAMES, LINES, STEEP, SUBPIXEL
 from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
+Memory = tuple[NDArray[np.uint8], int]  # of C, and ticks that it was told of
 
 PARTS = ("working_set", "qp", "costs", "tick")
 OWN = ("field", "far", "newest", "history", "forecast", "gain", "plan", "act")
@@ -40,7 +41,11 @@ QPS = 4  # most in a tick, as in twin_plan.c; two are usual
 SMOOTH = 2.25  # widths of heat over the distance around the peaks, from which on it is a polynomial there
 RATIO = 100  # median time of a decision in NumPy over that in C
 DOORS = ("sizes", "start", "act", "plan", "follow", "pause", "trust")
-MARGINS, BOUNDS = slice(2, 4), slice(11, 13)  # among the numbers of the C struct `problem`
+WINDOW, MARGINS, WORKED_OUT = (
+    slice(0, 2),
+    slice(2, 4),
+    slice(11, 15),
+)  # among the numbers of the C struct `problem`
 TABLE = np.dtype([("first", "f8"), ("per", "f8"), ("value", "f8", LEVELS + 1)])
 PROCESS = np.dtype(
     [
@@ -109,7 +114,7 @@ class TwinController:
     name = "twin"
 
     def __init__(self, twin: TwinPredictor, problem: MpcProblem, *, dtype: DTypeLike = np.float32) -> None:
-        self.problem = problem
+        self.problem = self._built = problem
         self.horizon, self.memory = problem.horizon, twin.memory
         self.library, laid, wants, self.state = load_twin(twin, problem, dtype)
         self.library.laserloop_act.argtypes = 8 * (ctypes.c_void_p,)
@@ -137,6 +142,18 @@ class TwinController:
         self._now = 0
         self._seen = -1.0
 
+    def save(self) -> Memory:
+        """All that is known now."""
+        return self.state.copy(), self._now
+
+    def restore(self, saved: Memory) -> None:
+        """Back to what was known then, but for images."""
+        self.state[...], self._now = saved
+
+    def trust(self, gain: float) -> None:
+        """Take g, measured over expected, as known."""
+        self.library.laserloop_trust(address(self.state), ctypes.c_double(gain))
+
     @property
     def gain(self) -> float:
         """g, measured over expected."""
@@ -150,10 +167,21 @@ class TwinController:
 
     def set_margins(self, above: float, below: float) -> None:
         """Keep predictions this far inside the window, K, from the next tick on."""
-        self.problem = replace(self.problem, margin_above=above, margin_below=below)
+        self._built = replace(self._built, margin_above=above, margin_below=below)
+        self._pursue(replace(self.problem, margin_above=above, margin_below=below))
+
+    def set_window(self, low: float, high: float) -> None:
+        """Aim at another window, K, from the next tick on; margins for which it has no room shrink."""
+        self._pursue(self._built.aim((low, high)))
+
+    def _pursue(self, problem: MpcProblem) -> None:
+        """Another window or other margins, as C has them."""
+        self.problem = problem
         wants = self._kept[1].view(np.float64)
-        wants[MARGINS] = above, below
-        wants[BOUNDS] = self.problem.floor, self.problem.ceiling
+        wants[WINDOW] = problem.window
+        wants[MARGINS] = problem.margin_above, problem.margin_below
+        tracking = problem.tracking_cost / problem.half_width**2
+        wants[WORKED_OUT] = problem.floor, problem.ceiling, problem.middle, tracking
 
     @property
     def peak(self) -> FloatArray:

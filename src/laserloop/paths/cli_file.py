@@ -77,7 +77,7 @@ def read_commands(text: str, file: str | PathLike[str]) -> Iterator[Command]:
             name, _, values = words.partition("/")
             command = Command(line, name.strip().upper(), [(line, values)])
     if command is None:
-        raise _no_header(f"{file}", "empty")
+        raise _no_header(f"{file}, line 1", "empty")
     yield command
 
 

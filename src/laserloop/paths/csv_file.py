@@ -38,7 +38,7 @@ def read_csv(file: str | PathLike[str], *, layer: int | None = None) -> Track:
             values.append(_parse_leg(cells, columns.index(name), name, where))
     if not points:
         raise BadInput(
-            f"{file}: at least two waypoints must follow the header, but none does; add a row for each."
+            f"{file}, line 1: two waypoints or more must follow the header, but none does; add rows."
         )
     return _cut_dark_ends(lines, points, legs, file)
 
@@ -57,7 +57,7 @@ def _cut_dark_ends(
     )
     bright = np.flatnonzero((lit > 0) & (powers != 0))
     if not len(bright):
-        raise no_lit_moves(file)
+        raise no_lit_moves(file, lines[-1])
     legs_kept = slice(bright[0], bright[-1] + 1)
     ends = ends[bright[0] : bright[-1] + 2]
     return Track(
@@ -110,7 +110,7 @@ def _check_header(rows: Iterator[tuple[int, list[str]]], file: str | PathLike[st
     line, cells = next(rows, (0, []))
     if not line:
         raise BadInput(
-            f"{file}: a path file must start with the header x_mm,y_mm, but it is empty; add waypoints."
+            f"{file}, line 1: a path file must start with the header x_mm,y_mm, but is empty; add waypoints."
         )
     if cells[:2] != HEADER:
         raise BadInput(

@@ -8,6 +8,7 @@ from pathlib import Path
 from laserloop.bad_input import BadInput
 from laserloop.paths.cli_file import read_cli
 from laserloop.paths.csv_file import read_csv
+from laserloop.paths.event_file import looks_like_events, read_events
 from laserloop.paths.gcode_file import read_gcode
 from laserloop.paths.segment_file import read_segments
 from laserloop.paths.text_file import read_bytes
@@ -15,9 +16,10 @@ from laserloop.paths.track import Track
 
 Reader = Callable[..., Track]
 GCODE_ENDINGS = (".gcode", ".nc", ".ngc", ".tap", ".gco", ".g", ".cnc")
-READERS: dict[str, Reader] = {".csv": read_csv, ".cli": read_cli, ".txt": read_segments}
+READERS: dict[str, Reader] = {".csv": read_csv, ".cli": read_cli, ".txt": read_segments, ".inp": read_events}
 READERS |= dict.fromkeys(GCODE_ENDINGS, read_gcode)
-FORMATS = ".csv, .gcode, .cli or .txt"
+SHAPE = ".stl"
+FORMATS = ".csv, .gcode, .cli, .txt or .inp"
 BEGINNING = 100_000  # bytes; who writes longer comments than this names the file properly
 SIGNS: dict[bytes, Reader] = {
     rb"^\s*\$\$HEADERSTART\b": read_cli,
@@ -29,7 +31,7 @@ SIGNS: dict[bytes, Reader] = {
 
 def names_file(text: str) -> bool:
     """Whether a person who types `text` means a file rather than a built-in path."""
-    return Path(text).suffix.lower() in READERS or (not is_built_in(text) and isfile(text))
+    return Path(text).suffix.lower() in {*READERS, SHAPE} or (not is_built_in(text) and isfile(text))
 
 
 def is_built_in(text: str) -> bool:
@@ -39,15 +41,24 @@ def is_built_in(text: str) -> bool:
 
 def find_reader(text: str) -> Reader:
     """The function that reads the file `text`."""
+    if Path(text).suffix.lower() == SHAPE:
+        raise BadInput(
+            f"{text}: a shape is no path; hatch it with laserloop plan {Path(text).name} --out part.cli, and "
+            "take part.cli."
+        )
     known = READERS.get(Path(text).suffix.lower())
-    if known is not None:
+    if known not in (None, read_segments):  # which share their ending with event series
         return known
     beginning = read_bytes(text)[:BEGINNING].removeprefix(b"\xef\xbb\xbf")
+    if looks_like_events(beginning.decode("latin-1")):
+        return read_events
+    if known is not None:
+        return known
     if b"\0" not in beginning:
         for sign, reader in SIGNS.items():
             if re.search(sign, beginning.replace(b"\r", b"\n"), re.MULTILINE | re.IGNORECASE):
                 return reader
     raise BadInput(
-        f"{text}: a path file must be G-code, Common Layer Interface, a segment table or CSV, but is none of "
-        f"these by its content; export it as one, or name it {FORMATS}."
+        f"{text}: a path file must be G-code, Common Layer Interface, a segment table, an event series or "
+        f"CSV, but is none of these by its content; export it as one, or name it {FORMATS}."
     )

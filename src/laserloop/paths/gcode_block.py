@@ -14,6 +14,10 @@ COMMENT = re.compile(r"\([^)]*\)|;.*")
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 WORD = re.compile(rf"([A-Z])({NUMBER})")
 WORDS = re.compile(rf"(?:[A-Z]{NUMBER})*")
+SMALL = r"[+-]?(?:[0-9]{1,8}(?:\.[0-9]*)?|\.[0-9]+)"  # less than FARTHEST
+# What most lines are: at most one motion, then axes, feed and power with blanks between them.
+PLAIN = re.compile(rf"(?:G0?([0-3])(?: +|$))?((?:[EFIJRSXYZ]{SMALL}(?: +|$))*)")
+MOTIONS = {None: (), "0": (0,), "1": (10,), "2": (20,), "3": (30,)}
 EXPONENT = re.compile(r"[0-9.]E[+-][0-9]")
 CHECKSUM = re.compile(r"\*[0-9]+$")
 FREE_TEXT = re.compile(r"(?:N[0-9]+)?(?:(M)([0-9]{1,4})|(G)(2[89]))(?![0-9])")  # may go on with text or flags
@@ -41,6 +45,12 @@ def parse_lines(
 ) -> Iterator[Block]:
     """The blocks of some lines. With `letters`, which may change on the way, only of lines that have one."""
     for line, content in enumerate(lines, start=1):
+        if letters is not None and letters.isdisjoint(content.upper()):
+            continue
+        block = _parse_plain(content, line)
+        if block is not None:
+            yield block
+            continue
         code = COMMENT.sub("", content) if "(" in content or ";" in content else content
         code = code.strip().upper()
         if not code or code[0] in "%$" or (letters is not None and letters.isdisjoint(code)):
@@ -49,6 +59,16 @@ def parse_lines(
         yield block
         if block.m and not PROGRAM_END.isdisjoint(block.m):
             return
+
+
+def _parse_plain(code: str, line: int) -> Block | None:
+    """A block of the usual kind, in half the time; None: it is another or none, or a word comes twice."""
+    plain = PLAIN.fullmatch(code)
+    if plain is None or not code:
+        return None
+    words = plain[2].split()
+    values = {word[0]: float(word[1:]) for word in words}
+    return Block(line, MOTIONS[plain[1]], (), values) if len(values) == len(words) else None
 
 
 def _parse_block(code: str, line: int, file: str | PathLike[str]) -> Block:

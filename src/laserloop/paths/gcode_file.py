@@ -38,7 +38,9 @@ def scan_gcode(
     """All moves of a program."""
     text = decode_text(read_bytes(file), file)
     if not text.strip():
-        raise BadInput(f"{file}: a G-code file must hold moves, but it is empty; check how it was exported.")
+        raise BadInput(
+            f"{file}, line 1: a G-code file must hold moves, but is empty; check how it was exported."
+        )
     lines = split_lines(text)
     dialect = find_dialect(lines, file)
     laser = Laser(dialect.light, s_max=s_max, power_max=power_max)

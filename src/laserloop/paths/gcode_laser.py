@@ -65,7 +65,9 @@ class Laser:
         self.took_power = False  # was S in the last block?
         self._on = light is Light.POWER
         self._dynamic = False  # M4: off at rest
-        self._s = 0.0 if light is Light.POWER else nan  # M3 without any S is on, with a power not known
+        self.s = (
+            0.0 if light is Light.POWER else nan
+        )  # the last S; M3 without any S is on, with a power not known
         self._s_max, self._power_max = s_max, power_max
         self.has_power = False  # did S say with which power so far?
 
@@ -77,16 +79,11 @@ class Laser:
                 self._on, self._dynamic = code != 50, code == 40
             elif code in FAN and self.light is Light.FAN:
                 self._on = code == FAN_ON
-                self._s = block.values.get("S", self._s_max or nan)  # without S it is on to the full
+                self.s = block.values.get("S", self._s_max or nan)  # without S it is on to the full
                 self.took_power = True
         if "S" in block.values and DWELL not in block.g and all(code in LASER for code in block.m):
-            self._s = block.values["S"]
+            self.s = block.values["S"]
             self.took_power = True
-
-    @property
-    def s(self) -> float:
-        """The last S; NaN if there was none."""
-        return self._s
 
     @property
     def is_switched_on(self) -> bool:
@@ -105,18 +102,19 @@ class Laser:
         """Whether it is on during a dwell."""
         return self.light not in (Light.MATERIAL, Light.MOTION) and self._is_on() and not self._dynamic
 
-    def find_power(self, where: str) -> float:
-        """What S commands, W; NaN if the program does not say."""
-        if self.light in (Light.MATERIAL, Light.MOTION):
+    def find_power(self, file: str | PathLike[str], line: int) -> float:
+        """What S commands in that line, W; NaN if the program does not say."""
+        if self.light is Light.MATERIAL or self.light is Light.MOTION:
             return nan
-        self.has_power = self.has_power or isfinite(self._s)
+        self.has_power = self.has_power or isfinite(self.s)
         if self._s_max is None or self._power_max is None:
-            return self._s
-        if self._s > self._s_max:
+            return self.s
+        if self.s > self._s_max:
             raise BadInput(
-                f"{where}: S must be at most {self._s_max:g}, but is {self._s:g}; correct S or its range."
+                f"{file}, line {line}: S must be at most {self._s_max:g}, but is {self.s:g}; correct S or "
+                "its range."
             )
-        return self._s / self._s_max * self._power_max
+        return self.s / self._s_max * self._power_max
 
     def _is_on(self) -> bool:
-        return self._on and not self._s <= 0
+        return self._on and not self.s <= 0

@@ -14,6 +14,8 @@ CHECKSUM = re.compile(r"\*\s*[0-9]+\s*$")
 class Line:
     """The text of a line; words are found outside of comments, in either case, with blanks inside."""
 
+    __slots__ = ("content",)
+
     def __init__(self, content: str) -> None:
         self.content = content
 

@@ -13,13 +13,14 @@ from laserloop.paths import gcode_codes as codes
 from laserloop.paths.gcode_arc import follow_arc
 from laserloop.paths.gcode_block import Block
 from laserloop.paths.gcode_laser import Laser
+from laserloop.paths.level import check_level
 from laserloop.paths.move import Move
 
 MM, INCH = 1e-3, 25.4e-3  # m
-LEVEL = 1e-9  # m
 NAMED = 8  # words in a note
 PLAIN = frozenset(((), (0,), (10,), (20,), (30,)))  # codes of the lines that most lines are
-NO_AXES = frozenset("ABCTUVW")  # of this machine
+AXES, NO_AXES = frozenset("XYZIJRE"), frozenset("ABCTUVW")  # that lead this machine somewhere, or do not
+PLACES, BENDS = frozenset("XYIJ"), frozenset("IJR")
 
 
 class Frame(NamedTuple):
@@ -39,13 +40,14 @@ class Machine:
 
     def __init__(self, file: str | PathLike[str], laser: Laser, *, printer: bool = False) -> None:
         self._file, self._laser, self._printer = file, laser, printer
-        self._place, self._height, self._material = 0j, 0.0, 0.0
+        self._place, self._height = 0j, 0.0
+        self.material = 0.0  # where the E axis is
         self._zero, self._zero_height = 0j, 0.0  # of the program's coordinates, on the plate
         self._known, self._known_height = False, False  # whether the file said where the machine is
         self._unit, self._plane = MM, 170
         self._absolute, self._absolute_arcs, self._absolute_material = True, False, True
         self._motion: int | None = None
-        self._feed = nan  # m/s
+        self.feed = nan  # m/s; NaN if there was none
         self._unknown: dict[str, int] = {}  # word → its first line
         self._guessed_start: int | None = None  # line
         self._rested: int | None = None  # line
@@ -75,9 +77,17 @@ class Machine:
 
     def obey(self, block: Block) -> Move | None:
         """Where a block leads, if anywhere."""
-        where = f"{self._file}, line {block.line}"
-        plain = not block.m and block.g in PLAIN and NO_AXES.isdisjoint(block.values)
-        foreign = not plain and self._note_unknown(block, where)
+        if block.m or block.g not in PLAIN or not NO_AXES.isdisjoint(block.values):
+            return self._obey_codes(block)
+        if block.g:
+            self._motion = block.g[0]
+        self._laser.obey(block)
+        self._set_feed(block)
+        return None if AXES.isdisjoint(block.values) else self._move(block)
+
+    def _obey_codes(self, block: Block) -> Move | None:
+        """A block with more than a motion."""
+        foreign = self._note_unknown(block)
         for code in block.g:
             self._set_mode(code)
         for code in block.m:
@@ -85,30 +95,16 @@ class Machine:
                 self._absolute_material = code == 820
         self._laser.obey(block)
         if codes.DWELL in block.g:
-            return self._rest(block, where)
-        if "F" in block.values and not foreign:
-            if block.values["F"] <= 0:
-                raise BadInput(
-                    f"{where}: F must be positive, but is {block.values['F']:g}; correct the feed."
-                )
-            self._feed = block.values["F"] * self._unit / 60
+            return self._rest(block)
+        if not foreign:
+            self._set_feed(block)
         if codes.NEW_ORIGIN in block.g:
             self._rename_place(block)
         elif not codes.ELSEWHERE.isdisjoint(block.g):
             self._get_lost(block)
-        elif not foreign and not block.values.keys().isdisjoint("XYZIJRE"):
-            return self._move(block, where)
+        elif not (foreign or AXES.isdisjoint(block.values)):
+            return self._move(block)
         return None
-
-    @property
-    def feed(self) -> float:
-        """m/s; NaN if there was none."""
-        return self._feed
-
-    @property
-    def material(self) -> float:
-        """Where the E axis is."""
-        return self._material
 
     @property
     def motion(self) -> int:
@@ -130,10 +126,13 @@ class Machine:
             absolute=self._absolute,
             absolute_arcs=self._absolute_arcs,
             absolute_material=self._absolute_material,
-            material=self._material,
+            material=self.material,
         )
 
-    def _note_unknown(self, block: Block, where: str) -> bool:
+    def _refuse(self, block: Block, why: str) -> BadInput:
+        return BadInput(f"{self._file}, line {block.line}: {why}")
+
+    def _note_unknown(self, block: Block) -> bool:
         """Whether the block's numbers belong to a command that is not known here, or to a fan."""
         foreign = not codes.FAN.isdisjoint(block.m)
         for letter, block_codes, harmless, refused in (
@@ -142,9 +141,10 @@ class Machine:
         ):
             for code in block_codes:
                 if code in refused or (code == 100 and "L" in block.values):
-                    raise BadInput(
-                        f"{where}: {letter}{code / 10:g} leads the beam in a way that is not followed here; "
-                        "let the program that wrote the file put it into plain G0 to G3."
+                    raise self._refuse(
+                        block,
+                        f"{letter}{code / 10:g} leads the beam in a way that is not followed here; let the "
+                        "program that wrote the file put it into plain G0 to G3.",
                     )
                 if code not in harmless:
                     foreign = True
@@ -171,19 +171,25 @@ class Machine:
             case 921:
                 self._zero, self._zero_height = 0j, 0.0
 
-    def _rest(self, block: Block, where: str) -> Move | None:
+    def _set_feed(self, block: Block) -> None:
+        if "F" not in block.values:
+            return
+        if block.values["F"] <= 0:
+            raise self._refuse(block, f"F must be positive, but is {block.values['F']:g}; correct the feed.")
+        self.feed = block.values["F"] * self._unit / 60
+
+    def _rest(self, block: Block) -> Move | None:
         letter = next((letter for letter in "PSX" if letter in block.values), None)
         seconds = 0.0 if letter is None else block.values[letter]
         if seconds < 0:
-            raise BadInput(f"{where}: a dwell must not be negative, but is {seconds:g}; correct it.")
+            raise self._refuse(block, f"a dwell must not be negative, but is {seconds:g}; correct it.")
         if not (seconds and self._known):
             return None
         if letter == "P":
             seconds *= 1e-3 if self._printer else 1.0
             self._rested = self._rested or block.line
-        return self._make_move(
-            block, [self._place, self._place], where, lit=self._laser.is_lit_at_rest(), rest=seconds
-        )
+        places = [self._place, self._place]
+        return self._make_move(block, places, lit=self._laser.is_lit_at_rest(), rest=seconds)
 
     def _rename_place(self, block: Block) -> None:
         """G92: the place where the machine stands gets new coordinates."""
@@ -195,7 +201,7 @@ class Machine:
             self._zero_height = self._height - named["Z"] * self._unit
         self._known = self._known or "X" in named or "Y" in named
         self._known_height = self._known_height or "Z" in named
-        self._material = named.get("E", self._material)
+        self.material = named.get("E", self.material)
 
     def _get_lost(self, block: Block) -> None:
         """Goes to a place that the file does not give; if it names z alone, x and y stay."""
@@ -203,83 +209,76 @@ class Machine:
             self._place, self._known = 0j, False
         self._height, self._known_height = 0.0, False
 
-    def _move(self, block: Block, where: str) -> Move | None:
+    def _move(self, block: Block) -> Move | None:
         motion = self._motion
         if motion is None:
-            raise BadInput(
-                f"{where}: a move needs G0, G1, G2 or G3 before it, but none came yet; add one to the line."
+            raise self._refuse(
+                block, "a move needs G0, G1, G2 or G3 before it, but none came yet; add one to the line."
             )
-        lit = self._laser.is_lit(motion, self._feed_material(block))
+        lit = self._laser.is_lit(motion, self._feed_material(block) if "E" in block.values else 0.0)
         start, height, known = self._place, self._height, self._known
         self._place, self._height = self._find_target(block)
-        climbs = self._known_height and abs(self._height - height) > LEVEL
+        climbs = self._known_height and self._height != height
         self._known_height = self._known_height or "Z" in block.values
-        if not known and not block.values.keys().isdisjoint("XYIJ"):
-            start = self._begin(block, start, where, lit=lit)
+        if not (known or PLACES.isdisjoint(block.values)):
+            start = self._begin(block, start, lit=lit)
         bends = motion in codes.ARCS and (lit or (known and self._plane == 170))
-        whole_turn = bends and not block.values.keys().isdisjoint("IJR")
+        whole_turn = bends and not BENDS.isdisjoint(block.values)
         if start == self._place and not whole_turn:
             return None
         if lit and climbs:
-            raise BadInput(
-                f"{where}: a move with the laser on must stay in its layer, but goes from z = "
-                f"{1e3 * height:g} to {1e3 * self._height:g} mm; export layer by layer."
-            )
-        points = self._bend(block, start, where) if bends else [start, self._place]
-        return self._make_move(block, points, where, lit=lit)
+            check_level(height, self._height, f"{self._file}, line {block.line}")
+        points = self._bend(block, start) if bends else [start, self._place]
+        return self._make_move(block, points, lit=lit)
 
-    def _make_move(
-        self, block: Block, points: list[complex], where: str, *, lit: bool, rest: float = 0.0
-    ) -> Move:
+    def _make_move(self, block: Block, points: list[complex], *, lit: bool, rest: float = 0.0) -> Move:
         rapid = self._motion == 0 and not lit and not self._printer
         return Move(
             line=block.line,
             points=points,
             lit=lit,
             level=self._height,
-            speed=nan if rapid else self._feed,
-            power=self._laser.find_power(where) if lit else 0.0,
+            speed=nan if rapid else self.feed,
+            power=self._laser.find_power(self._file, block.line) if lit else 0.0,
             rest=rest,
         )
 
-    def _begin(self, block: Block, start: complex, where: str, *, lit: bool) -> complex:
+    def _begin(self, block: Block, start: complex, *, lit: bool) -> complex:
         """Where a first move starts: at its own end, or at the plate's centre if it is relative."""
         self._known = True
         if lit and self._guessed_start is None:
             self._guessed_start = block.line
         if self._absolute and lit and self._motion in codes.ARCS:
-            raise BadInput(
-                f"{where}: an arc needs a known start, but no move came before; add G0 with X and Y."
+            raise self._refuse(
+                block, "an arc needs a known start, but no move came before; add G0 with X and Y."
             )
         return self._place if self._absolute else start
 
-    def _bend(self, block: Block, start: complex, where: str) -> list[complex]:
+    def _bend(self, block: Block, start: complex) -> list[complex]:
         if self._plane != 170:
-            raise BadInput(f"{where}: an arc must lie in the plate's plane, but G18 or G19 is set; set G17.")
+            raise self._refuse(block, "an arc must lie in the plate's plane, but G18 or G19 is set; set G17.")
         return follow_arc(
             (start, self._place),
             block.values,
             clockwise=self._motion == 20,
             unit=self._unit,
             zero=self._zero if self._absolute_arcs else start,
-            where=where,
+            where=f"{self._file}, line {block.line}",
         )
 
     def _find_target(self, block: Block) -> tuple[complex, float]:
         """Where the block leads, on the plate."""
-        given = {letter: block.values[letter] * self._unit for letter in "XYZ" if letter in block.values}
+        given, unit = block.values, self._unit
         if not self._absolute:
-            step = complex(given.get("X", 0.0), given.get("Y", 0.0))
-            return self._place + step, self._height + given.get("Z", 0.0)
-        x = given["X"] + self._zero.real if "X" in given else self._place.real
-        y = given["Y"] + self._zero.imag if "Y" in given else self._place.imag
-        return complex(x, y), given["Z"] + self._zero_height if "Z" in given else self._height
+            step = complex(given.get("X", 0.0) * unit, given.get("Y", 0.0) * unit)
+            return self._place + step, self._height + given.get("Z", 0.0) * unit
+        x = given["X"] * unit + self._zero.real if "X" in given else self._place.real
+        y = given["Y"] * unit + self._zero.imag if "Y" in given else self._place.imag
+        return complex(x, y), given["Z"] * unit + self._zero_height if "Z" in given else self._height
 
     def _feed_material(self, block: Block) -> float:
         """How far the E axis advances."""
-        if "E" not in block.values:
-            return 0.0
         value = block.values["E"]
-        advance = value - self._material if self._absolute_material else value
-        self._material += advance
+        advance = value - self.material if self._absolute_material else value
+        self.material += advance
         return advance

@@ -3,7 +3,7 @@
 S  the power as the program's own scale has it      F  the feed, units per minute
 """
 
-from math import isnan, nan
+from math import isclose, isnan, nan
 from os import PathLike
 
 from laserloop.bad_input import BadInput
@@ -50,6 +50,7 @@ class _Writer:
         self._machine = Machine(file, self._laser, printer=dialect.printer)
         self._scale = 1.0 if s_max is None or power_max is None else s_max / power_max  # S per W
         self._digits = 0 if s_max is not None and writes_whole_s(self._text.lines, file) else DIGITS
+        self._least = 10.0**-self._digits  # of S
         self._s, self._feed = self._laser.s, nan  # what the written file last said; m/s
         self._count = 0
 
@@ -73,7 +74,7 @@ class _Writer:
                 if order is None
                 else self._change(lines[k], block, move, order, before)
             )
-            lines[k] = (ends[k] or self._text.end).join(written)
+            lines[k] = written[0] if len(written) == 1 else (ends[k] or self._text.end).join(written)
         return self._text.join()
 
     def _keep(self, content: str, move: Move) -> list[str]:
@@ -109,16 +110,9 @@ class _Writer:
             )
         if len(order.shares) > 1 and not PROGRAM_END.isdisjoint(block.m):
             order = Order([1.0], [sum(order.powers) / len(order.powers)], order.speed)
-        if len(order.shares) == 1:
-            lines = [Line(content)]
-        elif rests:
-            lines = split_rest(Line(content), order.shares)
-        else:
-            where, frame = f"{self._file}, line {move.line}", self._machine.frame
-            clockwise = frame.motion == 20 if frame.motion in ARCS else None
-            lines = split_motion(
-                Line(content), move, order.shares, frame, block.values, (material, clockwise, where)
-            )
+        lines = [Line(content)]
+        if len(order.shares) > 1:
+            lines = self._split(lines[0], block, move, order.shares, material)
         written = list[str]()
         for line, power in zip(lines, order.powers, strict=True):
             s = self._round(power * self._scale)
@@ -129,14 +123,24 @@ class _Writer:
             written.append(line.content)
         return written
 
+    def _split(
+        self, line: Line, block: Block, move: Move, shares: list[float], material: float
+    ) -> list[Line]:
+        """A line in pieces that end at these shares."""
+        if move.rest > 0:
+            return split_rest(line, shares)
+        where, frame = f"{self._file}, line {move.line}", self._machine.frame
+        clockwise = frame.motion == 20 if frame.motion in ARCS else None
+        return split_motion(line, move, shares, frame, block.values, (material, clockwise, where))
+
     def _round(self, s: float) -> float:
         """As it will be written, and never 0: that would be the laser off."""
-        return max(round(s, self._digits), 10.0**-self._digits)
+        return max(round(s, self._digits), self._least)
 
     def _say_s(self, line: Line, s: float, *, rests: bool) -> list[str]:
         """Set S in a line, or in one before it where the line has no place for it."""
         self._s = s
-        number = format_number(s, max(self._digits, DIGITS) if s else 0)
+        number = format_number(s, DIGITS if s else 0)
         if self._laser.light is Light.FAN:
             return [f"M106 S{number}"]
         if rests:
@@ -146,7 +150,7 @@ class _Writer:
 
     def _say_feed(self, line: Line, feed: float) -> None:
         """Set F in a line if the last one is another."""
-        if not (isnan(feed) or self._machine.is_rapid or _same(self._feed, feed)):
+        if not (_same(self._feed, feed) or isnan(feed) or self._machine.is_rapid):
             line.set("F", format_number(feed / self._machine.frame.unit * 60, FEED_DIGITS))
             self._feed = feed
 
@@ -163,4 +167,4 @@ def find_step(file: str | PathLike[str], s_max: float, power_max: float) -> floa
 
 
 def _same(a: float, b: float) -> bool:
-    return abs(a - b) <= SAME * max(abs(a), abs(b))
+    return isclose(a, b, rel_tol=SAME)

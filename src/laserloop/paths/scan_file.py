@@ -11,6 +11,8 @@ from laserloop.paths.cli_file import read_cli, scan_cli
 from laserloop.paths.cli_writer import write_cli
 from laserloop.paths.csv_file import read_csv
 from laserloop.paths.csv_writer import write_csv
+from laserloop.paths.event_file import read_events, scan_events
+from laserloop.paths.event_writer import write_events
 from laserloop.paths.formats import Reader, find_reader, names_file
 from laserloop.paths.gcode_file import read_gcode, scan_gcode
 from laserloop.paths.gcode_writer import find_step, write_gcode
@@ -24,12 +26,14 @@ SCANNERS: dict[Reader, Callable[..., Scan]] = {
     read_gcode: scan_gcode,
     read_cli: scan_cli,
     read_segments: scan_segments,
+    read_events: scan_events,
 }
 WRITERS: dict[Reader, Callable[..., bytes]] = {
     read_csv: write_csv,
     read_gcode: write_gcode,
     read_cli: write_cli,
     read_segments: write_segments,
+    read_events: write_events,
 }
 
 
@@ -75,7 +79,7 @@ class ScanFile:
 
     @property
     def _scale(self) -> dict[str, Any]:
-        if self._reader is read_segments:
+        if self._reader in (read_segments, read_events):
             return {"power_max": self.power_max}
         if self._reader is not read_gcode or self.s_max is None:
             return {}

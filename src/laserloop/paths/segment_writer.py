@@ -27,7 +27,7 @@ def write_segments(file: str | PathLike[str], orders: Orders, *, power_max: floa
     table = Segments(file, rows, power_max=power_max)
     if table.scale is None:
         raise BadInput(f"{file}: Pmod is a share of the laser's full power, but that is not given; give it.")
-    count = 0
+    count = added = 0
     for row in rows:
         move = table.obey(row)
         if move is None:
@@ -36,7 +36,11 @@ def write_segments(file: str | PathLike[str], orders: Orders, *, power_max: floa
         count += 1
         if order is not None:
             written = _write_row(text.lines[k], move, order, (table.unit, table.scale))
+            added += len(written) - 1
             text.lines[k] = (text.ends[k] or text.end).join(written)
+    if table.announced is not None and added:
+        k, number = table.announced.line - 1, table.announced.number
+        text.lines[k] = text.lines[k].replace(str(number), str(number + added), 1)
     return text.join()
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from math import nan
 from os import PathLike
 
 import numpy as np
@@ -151,16 +152,25 @@ def _sort_layers(
     numbers = dict[float, int]()  # level → number
     kept, waypoints = dict[int, list[tuple[int, Move]]](), dict[int, int]()
     dark, dark_waypoints, seen, last = list[tuple[int, Move]](), 0, 0, 0
+    number, level, line = 0, nan, 1
     for count, move in enumerate(moves):
-        size = len(move.points)
+        size, line = len(move.points), move.line
         seen += size
         if move.lit:
-            number = numbers.setdefault(round(move.level, 8), len(numbers) + 1)
-            layer = kept.setdefault(number, [])
+            if move.level != level:
+                level = move.level
+                number = numbers.setdefault(round(level, 8), len(numbers) + 1)
+                kept.setdefault(number, [])
+                waypoints.setdefault(number, 0)
             if only in (None, number):
-                layer += [*dark, (count, move)] if number == last else [(count, move)]
-                waypoints[number] = waypoints.get(number, 0) + size + dark_waypoints * (number == last)
-            last, dark, dark_waypoints = number, [], 0
+                if dark and number == last:
+                    kept[number] += dark
+                    waypoints[number] += dark_waypoints
+                kept[number].append((count, move))
+                waypoints[number] += size
+            last = number
+            if dark:
+                dark, dark_waypoints = [], 0
         elif last and only in (None, last):
             dark.append((count, move))
             dark_waypoints += size
@@ -173,12 +183,13 @@ def _sort_layers(
                 "into pieces."
             )
     if not numbers:
-        raise no_lit_moves(file)
+        raise no_lit_moves(file, line)
     return kept
 
 
-def no_lit_moves(file: str | PathLike[str]) -> BadInput:
-    """The sentence for a file in which the laser is never on."""
+def no_lit_moves(file: str | PathLike[str], line: int) -> BadInput:
+    """The sentence for a file in which the laser is never on up to the last move, in that line."""
     return BadInput(
-        f"{file}: a path needs moves with the laser on, but it has none; check where the laser is on."
+        f"{file}, line {line}: a path needs moves with the laser on, but up to here, where the last move "
+        "is, it has none; check where the laser is on."
     )

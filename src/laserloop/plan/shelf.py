@@ -66,5 +66,9 @@ class Shelf:
             np.savez(stream, **dict(zip(FIELDS, values, strict=True)))  # type: ignore[arg-type]
         os.replace(temporary, file)
 
+    def place(self, what: str) -> Path:
+        """Where something of this job lies."""
+        return self._folder / f"{self._name}-{what}"
+
     def _file(self, layer: int) -> Path:
-        return self._folder / f"{self._name}-{layer + 1:05d}.npz"
+        return self.place(f"{layer + 1:05d}.npz")

@@ -40,18 +40,21 @@ def tabulate_plan(record: Mapping[str, Any]) -> Table:
 def tabulate_layers(record: Mapping[str, Any]) -> Table:
     """A line for each layer; of many the first and the last."""
     table = Table(box=SIMPLE_HEAD)
-    for heading in ("layer", "vectors", "powers", "T_max, K", "mean W", "ms"):
+    simulated = ("simulated, K",) if "verified" in record else ()
+    headings = ("layer", "vectors", "powers", "planned T_max, K", *simulated, "mean W", "ms")
+    for heading in headings:
         table.add_column(heading, justify="right")
     layers = list(enumerate(record["layers"], start=1))
     shown = layers if len(layers) <= MANY else [*layers[: MANY // 2], *layers[-MANY // 2 :]]
     for k, told in shown:
         if len(layers) > MANY and k == layers[-MANY // 2][0]:
-            table.add_row(*["…"] * 6)
+            table.add_row(*["…"] * len(headings))
         table.add_row(
             str(k),
             str(told["vectors"]),
             str(told["commands"]),
-            f"{told['t_min_k']:.1f} – {told['t_max_k']:.1f}",
+            _range(told),
+            *((_range(told["verified"]),) if simulated else ()),
             f"{told['power_mean_w']:.2f}",
             f"{1e3 * told['time_s']:.4g}",
         )
@@ -61,4 +64,8 @@ def tabulate_layers(record: Mapping[str, Any]) -> Table:
 def _show(told: Mapping[str, Any]) -> str:
     below = 100 * told["below_fraction"]
     trouble = f"; {told['n_over']} ticks over, {below:.2g} % below" if told["n_over"] or below else ""
-    return f"{told['t_min_k']:.1f} – {told['t_max_k']:.1f} K{trouble}"
+    return f"{_range(told)} K{trouble}"
+
+
+def _range(told: Mapping[str, Any]) -> str:
+    return f"{told['t_min_k']:.1f} – {told['t_max_k']:.1f}"

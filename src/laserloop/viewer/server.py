@@ -1,114 +1,109 @@
-"""The server: one page and the runs behind it, for browsers on this machine only. It never writes."""
+"""The server: one page, the runs behind it and, with the `live` extra, runs that are started from it."""
 
-import hashlib
-import json
-import sys
+import secrets
+import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock
-from urllib.parse import unquote, urlsplit
+from socketserver import BaseServer
 
 from laserloop.bad_input import BadInput
+from laserloop.viewer.answers import Answers
+from laserloop.viewer.guard import LOOPBACK, Guard, make_guard
 from laserloop.viewer.shelf import Shelf
 
 HOST = "127.0.0.1"
-NAMES = {HOST, "localhost"}  # what a browser here calls us; other sites' scripts come under other names
+NEEDED = ("starlette", "uvicorn", "websockets")  # of the `live` extra
+BACKLOG = 128
 
 
-class Viewer(ThreadingHTTPServer):
-    """One shelf, served."""
+class Viewer:
+    """A shelf, served on a socket that listens."""
 
-    daemon_threads = True
+    def __init__(self, shelf: Shelf, listening: socket.socket, guard: Guard, *, live: bool) -> None:
+        self.shelf, self.guard, self.live = shelf, guard, live
+        self.answers = Answers(shelf, live=live)
+        self.socket = listening
+        self._shutdown = threading.Event()
 
-    def __init__(self, root: Path, port: int) -> None:
-        self.shelf, self.lock = Shelf(root), Lock()
-        self.page = files("laserloop.viewer").joinpath("page.html").read_bytes()
-        super().__init__((HOST, port), Answer)
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that hung up is nobody's trouble."""
-        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.socket.getsockname()[1])
 
     @property
     def address(self) -> str:
         """What to type into a browser."""
-        return f"http://{HOST}:{self.server_address[1]}/"
+        name = socket.gethostname() if self.guard.host in ("0.0.0.0", "::") else self.guard.host
+        shown = f"[{name}]" if ":" in name else name
+        return f"http://{shown}:{self.port}/" + (f"?token={self.guard.token}" if self.guard.token else "")
 
+    def serve_forever(self) -> None:
+        """Answer until `shutdown`, or Ctrl-C."""
+        if self.live:
+            from laserloop.viewer.bench_server import serve
 
-class Answer(BaseHTTPRequestHandler):
-    """GET / the page, /runs the list, /runs/ID a run with its series."""
-
-    server: Viewer
-    protocol_version = "HTTP/1.1"
-    timeout = 60
-
-    def do_GET(self) -> None:  # the base class's name
-        """Answer one question."""
-        try:
-            place = unquote(urlsplit(self.path).path)
-            host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
-        except ValueError:
-            self._send(HTTPStatus.BAD_REQUEST, "text/plain", b"no such address")
-            return
-        if host not in NAMES:
-            self._send(HTTPStatus.FORBIDDEN, "text/plain", f"open {self.server.address}".encode())
-        elif place == "/":
-            self._send(HTTPStatus.OK, "text/html; charset=utf-8", self.server.page)
-        elif place == "/runs":
-            with self.server.lock:
-                self.server.shelf.look()
-                found = self.server.shelf.list()
-            self._tell({"folder": str(self.server.shelf.root), "runs": found})
-        elif place.startswith("/runs/") and (run := self.server.shelf.runs.get(place[6:])) is not None:
-            self._tell(run)
+            serve(self.answers, self.guard, self.socket, self._shutdown)
         else:
-            self._send(HTTPStatus.NOT_FOUND, "text/plain", b"no such run")
+            from laserloop.viewer.plain import PlainServer
 
-    do_HEAD = do_GET  # noqa: N815, the base class's name
+            with PlainServer(self.socket, self.answers, self.guard) as plain:
+                threading.Thread(target=self._end, args=(plain,), daemon=True).start()
+                plain.serve_forever()
 
-    def _tell(self, content: object) -> None:
-        """JSON, and nothing at all to who has just this already."""
-        body = json.dumps(content, allow_nan=False).encode()
-        tag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
-        if self.headers.get("If-None-Match") == tag:
-            self._send(HTTPStatus.NOT_MODIFIED, "application/json", b"", tag)
-        else:
-            self._send(HTTPStatus.OK, "application/json", body, tag)
+    def _end(self, plain: BaseServer) -> None:
+        self._shutdown.wait()
+        plain.shutdown()
 
-    def _send(self, status: HTTPStatus, kind: str, body: bytes, tag: str | None = None) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-store")
-        if tag is not None:
-            self.send_header("ETag", tag)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the base class's name
-        """Say nothing: every question of the page would be a line."""
+    def shutdown(self) -> None:
+        """End `serve_forever` in another thread."""
+        self._shutdown.set()
 
 
 @contextmanager
-def open_viewer(root: Path, port: int) -> Iterator[Viewer]:
-    """A server that listens, on `port` or with 0 on any that is free."""
-    if not root.is_dir():
+def open_viewer(
+    root: Path, port: int, *, host: str = HOST, token: str = "", live: bool | None = None
+) -> Iterator[Viewer]:
+    """A server that listens, on `port` or with 0 on any that is free.
+
+    `live`: shall runs be started from the page? None: if the extra is installed.
+    """
+    live = can_run_live() if live is None else live
+    if root.exists() and not root.is_dir():
         raise BadInput(f"DIR must be a folder, but {root} is none")
-    try:
-        viewer = Viewer(root.resolve(), port)
-    except OSError as problem:
-        raise BadInput(
-            f"--port must be free, but {port} is not ({problem.strerror}); try --port 0"
-        ) from problem
-    with viewer:
-        if not viewer.shelf.look():
+    if not live and not root.is_dir():
+        raise BadInput(f"DIR must be a folder, but {root} is none: {tell_extra()}")
+    if host not in LOOPBACK and not token:
+        token = secrets.token_urlsafe(24)
+    with _listen(host, port) as listening:
+        shelf = Shelf(root.resolve())
+        shelf.look()
+        if not live and not shelf.runs:
             raise BadInput(
-                f"DIR must hold runs of control or simulate --json, demo or reproduce, but {root} holds none"
+                "DIR must hold runs of control or simulate --json, demo or reproduce, but "
+                f"{root} holds none: {tell_extra()}"
             )
-        yield viewer
+        yield Viewer(shelf, listening, make_guard(host, token), live=live)
+
+
+def can_run_live() -> bool:
+    """Is the extra installed?"""
+    return all(find_spec(name) is not None for name in NEEDED)
+
+
+def tell_extra() -> str:
+    """How to get what starts runs from the page."""
+    return "name a folder with runs, or start them from the page with pip install 'laserloop[live]'"
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except (OSError, OverflowError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise BadInput(
+            f"--port must be free on --host, but {port} on {host} is not ({reason}); try --port 0"
+        ) from problem

@@ -11,65 +11,135 @@ from pathlib import Path
 from typing import Any
 
 from laserloop.report.run_record import find_troubles, name_model, name_runs
+from laserloop.viewer.facts import find_facts, tell_apart
 
 LARGEST = 50_000_000  # bytes; a run of 100,000 ticks has some 20 million
+MOST_RUNS = 20_000  # that are listed
+MOST_FILES = 200_000  # that are looked at
+HEAD = 16_384  # bytes, in which everything before the series stands
 STORES = ("zarr.json", "training.safetensors")  # folders that hold one of these hold no runs
 COLUMNS = ("t_s", "x_mm", "y_mm", "power_w")  # alike in `control --json` and `simulate --json`
 OWN = {"paper": "t_max_k", "graded": "t_peak_k"}  # the plant's own T_max, of `simulate --json`
-OPTIONAL = {"predicted_k": "t_predicted_k", "tick_ms": "tick_ms"}
+OPTIONAL = {
+    **{"predicted_k": "t_predicted_k", "tick_ms": "tick_ms", "measured_k": "t_measured_k"},
+    **{"margin_above_k": "margin_above_k", "margin_below_k": "margin_below_k"},
+    **{"window_low_k": "window_low_k", "window_high_k": "window_high_k"},
+}
 SCORES = ("settled_from", "n_over", "overshoot_k", "below_fraction", "power_mean_w")
+UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 
 Shown = dict[str, Any]  # a run as the page reads it
 
 
 @dataclass(slots=True)
 class Shelf:
-    """The runs below a folder; looked at again, it reads only what has changed."""
+    """The runs below a folder; looked at again, it reads only what has changed, and no series before it must.
+
+    Symbolic links are not followed: what lies elsewhere is not shown.
+    """
 
     root: Path
-    runs: dict[str, Shown] = field(default_factory=dict)  # by names that fit into an address
+    runs: dict[str, Shown] = field(default_factory=dict)  # by names that fit into an address, without series
+    left_out: int = 0  # files beyond the limits
+    _places: dict[str, Path] = field(default_factory=dict)
     _known: dict[Path, tuple[str, Shown | None]] = field(default_factory=dict)
 
-    def look(self) -> dict[str, Shown]:
-        """Every run that is there now, in the order of their files."""
-        known, runs = {}, {}
-        for file in _walk(self.root):
-            try:
-                state = file.stat()
-            except OSError:  # gone meanwhile
+    def look(self) -> bool:
+        """Find every run that is there now, in the order of their files; has anything changed?"""
+        known: dict[Path, tuple[str, Shown | None]] = {}
+        runs: dict[str, Shown] = {}
+        places: dict[str, Path] = {}
+        self.left_out = 0
+        for count, (file, stamp) in enumerate(_walk(self.root)):
+            if count >= MOST_FILES or len(runs) >= MOST_RUNS:
+                self.left_out += 1
                 continue
-            if not stat.S_ISREG(state.st_mode):  # a pipe would keep us waiting
-                continue
-            stamp = f"{state.st_mtime_ns:x}-{state.st_size:x}"
             before = self._known.get(file)
-            known[file] = before if before is not None and before[0] == stamp else (stamp, read_run(file))
+            known[file] = before if before is not None and before[0] == stamp else (stamp, read_head(file))
             shown = known[file][1]
             if shown is not None:
                 place = os.fsencode(file.relative_to(self.root))
                 name = hashlib.sha256(place).hexdigest()[:12]
                 runs[name] = {"file": place.decode(errors="replace"), "stamp": stamp} | shown
-        self._known, self.runs = known, runs
-        return runs
+                places[name] = file
+        changed = {file: entry[0] for file, entry in known.items()} != {
+            file: entry[0] for file, entry in self._known.items()
+        }
+        self._known, self.runs, self._places = known, runs, places
+        return changed
 
     def list(self) -> list[Shown]:
-        """All runs without their series."""
+        """All runs without their series, those of one name told apart by what differs."""
+        apart = tell_apart(list(self.runs.values()))
         return [
-            {"id": name} | {key: value for key, value in shown.items() if key != "series"}
-            for name, shown in self.runs.items()
+            {"id": name, "apart": words} | {key: value for key, value in shown.items() if key != "facts"}
+            for (name, shown), words in zip(self.runs.items(), apart, strict=True)
         ]
+
+    def open(self, name: str) -> Shown | None:
+        """A run with its series; None if there is none, or its file is no run after all."""
+        place, listed = self._places.get(name), self.runs.get(name)
+        if place is None or listed is None:
+            return None
+        found = read_run(place)
+        if found is None:
+            return None
+        return {"id": name, "file": listed["file"], "stamp": listed["stamp"]} | found
+
+
+def read_head(file: Path) -> Shown | None:
+    """A run without its series, from the beginning of its file where that is enough."""
+    try:
+        beginning = read_file(file, HEAD)
+        cut = beginning.find(b'"series"') if len(beginning) == HEAD else -1
+        if cut > 0:
+            return show_head(json.loads(beginning[:cut].rstrip().rstrip(b",") + b"}"))
+    except UNREADABLE:
+        pass
+    found = read_run(file)
+    return None if found is None else {key: value for key, value in found.items() if key != "series"}
 
 
 def read_run(file: Path) -> Shown | None:
     """The run in a file, or None if there is none: other JSON is nobody's fault."""
     try:
-        if file.stat().st_size > LARGEST:
-            return None
-        text = file.read_bytes()
-        if b'"power_w"' not in text:
+        text = read_file(file, LARGEST + 1)
+        if len(text) > LARGEST or b'"power_w"' not in text:
             return None
         return show_run(json.loads(text))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
+    except UNREADABLE:
         return None
+
+
+def read_file(file: Path, most: int) -> bytes:
+    """The beginning of a plain file; neither links nor pipes are followed."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with os.fdopen(os.open(file, flags), "rb") as opened:
+        state = os.fstat(opened.fileno())
+        if not stat.S_ISREG(state.st_mode) or state.st_size > LARGEST:
+            raise ValueError("not a plain file of a size that is read")
+        return opened.read(most)
+
+
+def show_head(record: Mapping[str, Any]) -> Shown:
+    """What the page is told of a closed loop besides its series."""
+    shown: Shown = {"path": _word(record.get("path")), "plant": _word(record.get("plant"))}
+    shown |= {"ticks": int(record["ticks"]), "controller": _word(record.get("controller"))}
+    shown |= dict(zip(SCORES, _numbers(record[name] for name in SCORES), strict=True))
+    shown |= {"name": name_runs([record])[0], "model": name_model(record)}
+    shown |= {"window_k": _numbers(record["window_k"]), "margins_k": _read_margins(record)}
+    shown |= {"ending": _word(record["ending"]), "troubles": find_troubles(record)}
+    shown |= {"facts": find_facts(record)}
+    low, high = shown["window_k"]
+    if not low < high or not shown["settled_from"] >= 0 or not shown["ticks"] > 0:
+        raise ValueError("a window has a bottom and a top, and ticks are counted from 0")
+    return shown
+
+
+def _read_margins(record: Mapping[str, Any]) -> list[float]:
+    """Above and below, K."""
+    pair = _numbers([record.get("delta_k"), record.get("delta_below_k")])
+    return [value or 0.0 for value in pair]
 
 
 def show_run(record: Mapping[str, Any]) -> Shown:
@@ -91,32 +161,31 @@ def show_run(record: Mapping[str, Any]) -> Shown:
     first = int(record.get("settled_from", 0))
     masks = {"lit": _booleans(table.get("lit", [True] * ticks), ticks)}
     masks["counted"] = _booleans(table.get("settled", [k >= first for k in range(ticks)]), ticks)
-    shown: Shown = {"path": _word(record.get("path")), "plant": _word(record.get("plant")), "ticks": ticks}
     if closed:
-        shown |= dict(zip(SCORES, _numbers(record[name] for name in SCORES), strict=True))
-        shown |= {"name": name_runs([record])[0], "model": name_model(record)}
-        shown |= {"window_k": _numbers(record["window_k"])}
-        shown |= {"ending": _word(record["ending"]), "troubles": find_troubles(record)}
-        low, high = shown["window_k"]
-        if not low < high or not shown["settled_from"] >= 0:
-            raise ValueError("a window has a bottom and a top, and ticks are counted from 0")
+        shown = show_head({**record, "ticks": ticks})
     else:
-        shown |= {"name": "given power", "model": "", "window_k": None, "settled_from": 0}
+        shown = {"path": _word(record.get("path")), "plant": _word(record.get("plant")), "ticks": ticks}
+        shown |= {"name": "given power", "model": "", "window_k": None, "settled_from": 0, "controller": ""}
+        shown |= {"facts": find_facts(record)}
     return shown | {"series": series | masks}
 
 
-def _walk(root: Path) -> Iterator[Path]:
-    seen = set()
-    for place, folders, files in os.walk(root, followlinks=True):
-        here = os.path.realpath(place)
-        if here in seen or any(store in files for store in STORES):  # a link may lead back
+def _walk(root: Path) -> Iterator[tuple[Path, str]]:
+    """Files that may be runs, with what changes when they do."""
+    for place, folders, files in os.walk(root):  # links to folders are not followed
+        if any(store in files for store in STORES):
             folders.clear()
             continue
-        seen.add(here)
         folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
-        for file in sorted(files):
-            if file.endswith(".json") and not file.startswith("."):
-                yield Path(place, file)
+        for name in sorted(files):
+            if name.endswith(".json") and not name.startswith("."):
+                file = Path(place, name)
+                try:
+                    state = file.lstat()
+                except OSError:  # gone meanwhile
+                    continue
+                if stat.S_ISREG(state.st_mode):  # a pipe would keep us waiting, a link may lead anywhere
+                    yield file, f"{state.st_mtime_ns:x}-{state.st_size:x}"
 
 
 def _booleans(column: Any, ticks: int) -> list[bool]:

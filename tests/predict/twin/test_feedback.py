@@ -17,7 +17,7 @@ def test_an_exposure_of_several_ticks_is_expected_as_the_camera_reads_it() -> No
 
 def test_a_saturated_hottest_pixel_is_done_without() -> None:
     fault = Fault(kind="saturate", first=15, ticks=20)
-    run = run_case(LoopCase(path="polyline:3", controller="twin", plant="graded", ticks=50, fault=fault))
+    run = run_case(LoopCase(path="polyline:3", controller="twin", plant="graded", ticks=50, faults=(fault,)))
     counted = run.t_peak[run.settled]
     assert counted.min() > 775.0
     assert counted.max() < 785.0

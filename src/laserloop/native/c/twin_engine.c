@@ -93,27 +93,33 @@ void laserloop_plan(const process *p, const problem *b, memory *m, int count, co
     m->was_lit = !resumes;
 }
 
-/* What some powers lead to: T (count), K, at the end of each tick. Of the horizon only the first tick matters. */
+/* T, K, at the end of a tick under a power along its way (2, 2), m, without taking it; `absorbed`: W. Of the horizon only
+   this tick matters. */
+static double expect_tick(const process *p, memory *m, const double *way, double power, double *absorbed)
+{
+    double plan[N] = {power}, watts[N], peak[N][2], all[N], slopes[N][N];
+    const int lights[N] = {power > 0.0};
+    for (int i = 0; i <= N; ++i)
+        memcpy(m->f.way[i], way + (i ? 2 : 0), sizeof m->f.way[i]);
+    if (m->w.now == 0)
+        memcpy(m->w.here, way, sizeof m->w.here);
+    survey(&m->w, p, &m->f, -1);
+    foresee_laser(&m->w, p, &m->f);
+    for (int j = 0; j < N; ++j)
+        watts[j] = p->absorptivity * (m->f.adrift[j] + dot(j + 1, m->f.follow[j], plan));
+    look_ahead(&m->w, p, watts, &m->f);
+    foresee(&m->w, p, &m->f, plan, all, slopes, peak);
+    note_peaks(&m->w, p, &m->f, lights, peak);
+    *absorbed = watts[0];
+    return all[0];
+}
+
+/* What some powers lead to: T (count), K, at the end of each tick. */
 void laserloop_follow(const process *p, memory *m, int count, const double *way, const double *power, double *T)
 {
-    double plan[N], watts[N], peak[N][2], all[N], slopes[N][N];
-    int lights[N] = {0};
+    double absorbed;
     for (int k = 0; k < count; ++k, way += 2) {
-        for (int i = 0; i <= N; ++i)
-            memcpy(m->f.way[i], way + (i ? 2 : 0), sizeof m->f.way[i]);
-        if (m->w.now == 0)
-            memcpy(m->w.here, way, sizeof m->w.here);
-        for (int i = 0; i < N; ++i)
-            plan[i] = i ? 0.0 : power[k];
-        survey(&m->w, p, &m->f, -1);
-        foresee_laser(&m->w, p, &m->f);
-        for (int j = 0; j < N; ++j)
-            watts[j] = p->absorptivity * (m->f.adrift[j] + dot(j + 1, m->f.follow[j], plan));
-        look_ahead(&m->w, p, watts, &m->f);
-        foresee(&m->w, p, &m->f, plan, all, slopes, peak);
-        lights[0] = power[k] > 0.0;
-        note_peaks(&m->w, p, &m->f, lights, peak);
-        T[k] = all[0];
+        T[k] = expect_tick(p, m, way, power[k], &absorbed);
         follow_twin(p, m, power[k], way[2], way[3]);
     }
 }

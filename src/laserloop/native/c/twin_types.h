@@ -9,14 +9,19 @@
 
 #include "types.h"
 
+#ifndef LASERLOOP_NODES /* many twins side by side are smaller */
+#define LASERLOOP_NODES 768
+#define LASERLOOP_RECENT 1088
+#endif
+
 enum {
-    NODES = 768,      /* Gaussians of the history; beyond, the oldest two merge whatever it costs */
+    NODES = LASERLOOP_NODES, /* Gaussians of the history; beyond, the oldest two merge whatever it costs */
     LIVE = 4 * NODES, /* of them and their images in two sides, those that are felt */
     SPARE = 16,       /* so that loops may run over whole blocks of LANES */
     RULE = 288,       /* points of the rule for the newest ticks */
     DEEP = 32,        /* most of them for one tick */
     WIDE = ((N > 8 ? N : 8) + 7) / 8 * 8, /* ticks of the rule, in whole blocks */
-    RECENT = 1088,    /* ticks kept one by one: those of the rule, the camera's delay and exposure */
+    RECENT = LASERLOOP_RECENT, /* ticks kept one by one: those of the rule, the camera's delay and exposure */
     LEVELS_OF_T = 1024, /* steps of the tables of T(u) and u(T) */
     FRAMES = 8,       /* of an exposure that are looked at, at most */
     LINES = 9,        /* most rows or columns of pixels compared with an image */

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.control.embedding import embed
-from laserloop.loop.run import look_ahead
+from laserloop.loop.rig import look_ahead
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, Plant
 from laserloop.predict.networks import Model

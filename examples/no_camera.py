@@ -1,0 +1,32 @@
+"""No camera at all: how far off is the twin if the process is right, and if the plate absorbs 3 % more?"""
+
+from pathlib import Path
+
+from laserloop.loop.case import LoopCase, record_case
+from laserloop.loop.faults import Fault
+from laserloop.report.run_figures import draw_comparison
+from laserloop.report.save import save_figure
+
+
+def main(picture: str | None = None) -> float:
+    """Returns the highest temperature with 3 % more absorbed than the process says, K."""
+    records = []
+    for absorbed in (1.0, 1.03):
+        case = LoopCase(
+            path="star:7",
+            controller="twin",
+            plant="graded",
+            ticks=120,
+            fault=Fault(kind="drop"),  # every image, from the first tick on
+            mismatch=(("absorptivity", absorbed),),
+        )
+        record = record_case(case)
+        print(f"absorptivity × {absorbed}: {record['t_min_k']:.1f} to {record['t_max_k']:.1f} K")
+        records.append({"label": f"absorptivity × {absorbed}", **record})
+    if picture:
+        save_figure(Path(picture), draw_comparison(records))
+    return float(records[-1]["t_max_k"])
+
+
+if __name__ == "__main__":
+    main("no_camera.png")

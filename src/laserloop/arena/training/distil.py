@@ -1,0 +1,118 @@
+"""A policy distilled from the twin's planner: rounds of the student's own loops, labelled by the teacher.
+
+DAgger (Ross, Gordon and Bagnell, 2011): the student acts, the teacher says what it would have done there, all
+that was ever seen is learned from. The teacher knows the plate; the student has to make it out of readings.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from laserloop.arena.entrant import Cost
+from laserloop.arena.environments.twin_env import TwinVectorEnv
+from laserloop.arena.levels import LEVELS
+from laserloop.arena.training.network import freeze, make_network, measure
+from laserloop.arena.training.teacher import Teacher
+from laserloop.control.policy import INPUTS, Policy, fingerprint
+from laserloop.process import find_process
+
+FloatArray = NDArray[np.float64]
+Samples = tuple[NDArray[np.float32], NDArray[np.float32]]  # what was seen, and the teacher's share
+
+LAST = 4  # times as many epochs in the last round
+ROUND = 0.02  # of the range: errors beyond count by their size, not by their square
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distillation:
+    """How it is done."""
+
+    process: str = "304"
+    seed: int = 0
+    rounds: int = 8
+    loops: int = 24  # per level, each a whole path, in every round
+    width: int = 128  # of the hidden layers
+    epochs: int = 12  # over all samples after each round, and `LAST` times as many at the end
+    batch: int = 1024
+    rate: float = 2e-3  # of Adam at first; it falls to a hundredth
+    shaken: float = 0.05  # standard deviation of the share added to what is done, so that mistakes are seen
+
+
+def distil(settings: Distillation, out: Path, say: Callable[[str], None] = print) -> Policy:
+    """Train; policy and samples lie in `out` after every round, and a second call goes on from there."""
+    out.mkdir(parents=True, exist_ok=True)
+    began = time.process_time()
+    name = f"{settings.process}-seed{settings.seed}"
+    store, target = out / f"{name}.npz", out / f"{name}.safetensors"
+    made_for = fingerprint(find_process(settings.process))
+    about = {"process": made_for, "name": settings.process, "seed": settings.seed}
+    seen, shares, first, spent = read_store(store)
+    student = Policy.load(target) if first else None
+    for lap in range(first, settings.rounds):
+        for level in LEVELS:
+            found = play_round(settings, level, lap, student)
+            seen, shares = np.concatenate((seen, found[0])), np.concatenate((shares, found[1]))
+        student, loss = fit((seen, shares), settings, lap, about)
+        minutes = spent + (time.process_time() - began) / 60.0
+        student.save(target)
+        np.savez(store, seen=seen, shares=shares, rounds=lap + 1, minutes=minutes)
+        Cost(core_minutes=minutes, plant_steps=0).write(out)
+        say(f"round {lap + 1} of {settings.rounds}: {len(seen)} samples, {loss:.4f}, {minutes:.1f} core min")
+    assert student is not None
+    return student
+
+
+def read_store(store: Path) -> tuple[NDArray[np.float32], NDArray[np.float32], int, float]:
+    """Samples, rounds done and core minutes spent so far."""
+    if not store.exists():
+        return np.empty((0, INPUTS), np.float32), np.empty(0, np.float32), 0, 0.0
+    with np.load(store) as kept:
+        return kept["seen"], kept["shares"], int(kept["rounds"]), float(kept["minutes"])
+
+
+def play_round(settings: Distillation, level: str, lap: int, student: Policy | None) -> Samples:
+    """Whole paths under the student, or under the teacher while there is none; lit ticks are kept."""
+    env = TwinVectorEnv(settings.loops, process=settings.process, level=level)
+    teacher, scales = Teacher(env), env.loops.scales
+    rng = np.random.default_rng((settings.seed, lap, list(LEVELS).index(level)))
+    vectors, _ = env.reset(seed=int(rng.integers(2**31)))
+    kept: list[NDArray[np.float32]] = []
+    labels: list[NDArray[np.float32]] = []
+    shake = np.zeros(settings.loops)
+    for _ in range(int(env.loops.length.max())):
+        advice = scales.share(teacher.advise())
+        acts = advice if student is None else np.array([student.decide(vector) for vector in vectors])
+        shake = 0.8 * shake + 0.6 * settings.shaken * rng.standard_normal(settings.loops)
+        before = vectors
+        vectors, *_, info = env.step((acts + shake)[:, np.newaxis].astype(np.float32))
+        teacher.watch(info["power_w"])
+        lit = env.loops.lit
+        kept.append(before[lit, :INPUTS])
+        labels.append(advice[lit].astype(np.float32))
+    return np.concatenate(kept), np.concatenate(labels)
+
+
+def fit(samples: Samples, settings: Distillation, lap: int, about: dict[str, Any]) -> tuple[Policy, float]:
+    """A new student, and its mean error as a share of the laser's range."""
+    torch.manual_seed(settings.seed * 1000 + lap)
+    network, (mean, spread) = make_network(settings.width), measure(samples[0])
+    x, y = torch.from_numpy((samples[0] - mean) / spread), torch.from_numpy(samples[1])[:, None]
+    epochs = settings.epochs * (LAST if lap == settings.rounds - 1 else 1)
+    optimiser = torch.optim.Adam(network.parameters(), lr=settings.rate)
+    falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, epochs, 0.01 * settings.rate)
+    for _ in range(epochs):
+        for chosen in torch.split(torch.randperm(len(x)), settings.batch):
+            optimiser.zero_grad()
+            loss = nn.functional.smooth_l1_loss(network(x[chosen]), y[chosen], beta=ROUND)
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+        falling.step()
+    with torch.no_grad():
+        return freeze(network, mean, spread, about), float((network(x) - y).abs().mean())

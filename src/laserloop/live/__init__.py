@@ -1,0 +1,1 @@
+"""WHAT HAPPENS NOW: runs that are watched and steered while they compute, one process for each."""

@@ -1,0 +1,226 @@
+"""The crew: worker processes, some of them warm and waiting, and the runs that they compute."""
+
+import asyncio
+import json
+import secrets
+import struct
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from laserloop.bad_input import BadInput
+from laserloop.live.live_run import LiveRun
+from laserloop.live.message import unpack
+
+SPARES = 2  # workers that wait, so that two controllers start at once
+MOST_AT_WORK = 4  # computing at the same time
+MOST_KEPT = 12  # runs remembered; the oldest that has ended goes first
+LONGEST_MESSAGE = 64_000_000  # bytes, a record of 100,000 ticks
+PATIENCE = 3.0  # s, until a worker that shall stop is killed
+CALM = 4.0  # s after the start of a run, until another worker may warm up
+LOOK_S, PLAN_S = 20.0, 300.0  # s, that a look at a path and a plan may take
+GONE = "the worker ended without a word: it ran out of memory, or was killed"
+
+Words = dict[str, Any]
+Arrays = dict[str, NDArray[Any]]
+Take = Callable[[Words, Arrays], None]
+FINAL = ("done", "refused", "looked", "planned")
+
+
+class Worker:
+    """One process: a job at a time."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self.take: Take | None = None
+        self.warm = asyncio.Event()
+        self.free = asyncio.Event()
+        self.free.set()
+        self.reading = asyncio.create_task(self._read())
+
+    @classmethod
+    async def start(cls) -> "Worker":
+        """A process that begins to warm up."""
+        command = (sys.executable, "-m", "laserloop.live.worker")
+        return cls(await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL))
+
+    @property
+    def alive(self) -> bool:
+        """Does it still listen?"""
+        return self.process.returncode is None and not self.reading.done()
+
+    def tell(self, words: Words) -> None:
+        """A job or a command."""
+        assert self.process.stdin is not None
+        data = json.dumps(words).encode()
+        with suppress(ConnectionError, RuntimeError):
+            self.process.stdin.write(struct.pack("<I", len(data)) + data)
+
+    def give(self, job: Words, take: Take) -> None:
+        """Begin a job; `take` gets every message of it."""
+        self.take = take
+        self.free.clear()
+        self.tell(job)
+
+    async def stop(self) -> None:
+        """End the process, kindly or not."""
+        if self.process.returncode is None:
+            self.process.kill()
+        with suppress(asyncio.CancelledError):
+            await self.reading
+        await self.process.wait()
+
+    async def _read(self) -> None:
+        """Messages until there are no more."""
+        assert self.process.stdout is not None
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                (length,) = struct.unpack("<I", await self.process.stdout.readexactly(4))
+                if length > LONGEST_MESSAGE:
+                    break
+                self._take(*unpack(await self.process.stdout.readexactly(length)))
+        if self.take is not None:
+            self.take({"kind": "refused", "text": GONE}, {})
+        self.take = None
+        self.warm.set()
+        self.free.set()
+
+    def _take(self, words: Words, arrays: Arrays) -> None:
+        if words["kind"] == "warm":
+            self.warm.set()
+        elif self.take is not None:
+            take = self.take
+            if words["kind"] in FINAL:
+                self.take = None
+                self.free.set()
+            take(words, arrays)
+
+
+class Crew:
+    """All workers and all runs of a server."""
+
+    def __init__(self) -> None:
+        self.runs: dict[str, LiveRun] = {}
+        self.changed = asyncio.Event()  # there is news of a run
+        self._workers: list[Worker] = []
+        self._at: dict[str, Worker] = {}  # which worker computes which run
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._hiring = asyncio.Lock()
+
+    async def hire(self) -> None:
+        """Have as many waiting workers as there should be."""
+        async with self._hiring:
+            self._workers = [worker for worker in self._workers if worker.alive]
+            free = sum(worker.free.is_set() for worker in self._workers)
+            for _ in range(min(SPARES - free, MOST_AT_WORK + SPARES - len(self._workers))):
+                self._workers.append(await Worker.start())
+
+    async def leave(self) -> None:
+        """End everything."""
+        for task in self._tasks:
+            task.cancel()
+        async with self._hiring:
+            for worker in self._workers:
+                worker.take = None
+                await worker.stop()
+            self._workers.clear()
+
+    async def begin(self, order: Words, controller: str, files: Words) -> LiveRun:
+        """Start a run; refused where too many compute."""
+        if sum(not run.ended for run in self.runs.values()) >= MOST_AT_WORK:
+            raise BadInput(f"at most {MOST_AT_WORK} runs compute at once, and so many do: stop one first")
+        run = LiveRun(secrets.token_hex(6), controller, order)
+        self.runs[run.name] = run
+        self._forget()
+        worker = await self._find()
+        self._at[run.name] = worker
+
+        def take(words: Words, arrays: Arrays) -> None:
+            run.take(words, arrays)
+            if run.ended:
+                self._at.pop(run.name, None)
+            self.wake()
+
+        worker.give({"job": "run", "order": order, "controller": controller, "files": files}, take)
+        self._spawn(self._replace())
+        self.wake()
+        return run
+
+    def command(self, run: LiveRun, words: Words) -> None:
+        """Pass a command on; a run that does not stop within seconds is ended with its worker."""
+        worker = self._at.get(run.name)
+        if worker is None:
+            return
+        worker.tell(words)
+        if words["do"] == "stop":
+            self._spawn(self._insist(run, worker))
+
+    async def ask(self, job: Words, seconds: float) -> tuple[Words, Arrays]:
+        """The answer to a job that is no run."""
+        worker = await self._find()
+        answer: asyncio.Future[tuple[Words, Arrays]] = asyncio.get_running_loop().create_future()
+
+        def take(words: Words, arrays: Arrays) -> None:
+            if words["kind"] in FINAL and not answer.done():
+                answer.set_result((words, arrays))
+
+        worker.give(job, take)
+        try:
+            found = await asyncio.wait_for(answer, seconds)
+        except TimeoutError:
+            worker.take = None
+            await worker.stop()
+            self._spawn(self.hire())
+            raise BadInput(f"this took more than {seconds:g} s and was given up: shorten the path") from None
+        if found[0]["kind"] == "refused":
+            raise BadInput(found[0]["text"])
+        return found
+
+    def wake(self) -> None:
+        """Whoever waits for news looks again."""
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    async def _find(self) -> Worker:
+        """A worker that is free, warm ones first."""
+        await self.hire()
+        free = [worker for worker in self._workers if worker.alive and worker.free.is_set()]
+        if not free:
+            raise BadInput("all workers are busy: wait until a run ends, or stop one")
+        worker = next((worker for worker in free if worker.warm.is_set()), free[0])
+        worker.free.clear()
+        await worker.warm.wait()
+        return worker
+
+    async def _insist(self, run: LiveRun, worker: Worker) -> None:
+        await asyncio.sleep(PATIENCE)
+        if not run.ended and self._at.get(run.name) is worker:
+            await worker.stop()
+            await self.hire()
+
+    async def _replace(self) -> None:
+        """A waiting worker for the one that was taken, once the run has had the processor to itself."""
+        await asyncio.sleep(CALM)
+        if not any(worker.free.is_set() for worker in self._workers):
+            await self.hire()
+
+    def _forget(self) -> None:
+        """The oldest runs that have ended."""
+        ended = [name for name, run in self.runs.items() if run.ended]
+        for name in ended[: max(0, len(self.runs) - MOST_KEPT)]:
+            del self.runs[name]
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def place_files(files: dict[str, tuple[str, Path]]) -> Words:
+    """Dropped files as a worker is told of them."""
+    return {name: [shown, str(place)] for name, (shown, place) in files.items()}

@@ -1,0 +1,171 @@
+"""What a worker does: run an order with one controller, look at a path, or plan a file."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from laserloop.bad_input import BadInput
+from laserloop.live.message import Arrays, pack
+from laserloop.live.order import Order, read_order
+from laserloop.live.teller import Teller
+from laserloop.loop.case import Hooks, prepare, record, run_prepared
+from laserloop.loop.run import StopRun, Tick
+from laserloop.loop.steer import Steering
+from laserloop.paths.csv_writer import tell_path
+from laserloop.paths.scan_file import ScanFile
+from laserloop.plan.job import Job, plan_job
+from laserloop.process import Process
+
+STOPPED = "stopped by hand"
+MOST_POINTS = 20_000  # of a path that is only looked at
+
+Words = dict[str, Any]
+
+
+@dataclass(slots=True, eq=False)
+class Helm:
+    """Takes commands between two ticks, and waits while the run is paused."""
+
+    commands: "SimpleQueue[Words]"
+    send: Callable[[bytes], object]
+    steering: Steering | None = None
+    teller: Teller | None = None
+    paused: bool = False
+    steps: int = 0  # ticks to go while paused
+
+    def watch(self, k: int, tick: Tick) -> None:
+        """After every tick."""
+        if self.teller is not None:
+            self.teller.add(k, tick)
+        self.steps = max(0, self.steps - 1)
+        self.check()
+
+    def check(self) -> None:
+        """Obey what has come; while paused, wait for more."""
+        while not self.commands.empty():
+            self.obey(self.commands.get())
+        if self.paused and not self.steps:
+            if self.teller is not None:
+                self.teller.flush()
+            self.send(pack({"kind": "state", "state": "paused"}))
+            while self.paused and not self.steps:
+                self.obey(self.commands.get())
+
+    def obey(self, command: Words) -> None:
+        """One command."""
+        match command.get("do"):
+            case "pause":
+                self.paused = True
+            case "resume":
+                self.paused, self.steps = False, 0
+                self.send(pack({"kind": "state", "state": "running"}))
+            case "step":
+                self.paused, self.steps = True, int(command.get("ticks", 1))
+            case "stop" | "leave":
+                raise StopRun(STOPPED)
+            case "change":
+                self._change(command)
+
+    def _change(self, command: Words) -> None:
+        """Another window or absorptivity; what cannot be done is said."""
+        try:
+            if self.steering is not None and (window := command.get("window_k")):
+                self.steering.aim(float(window[0]), float(window[1]))
+            if self.steering is not None and (factor := command.get("absorbed")):
+                self.steering.absorb(float(factor))
+        except BadInput as refusal:
+            self.send(pack({"kind": "note", "text": str(refusal)}))
+
+
+def do_job(job: Words, helm: Helm) -> None:
+    """Whatever was asked for."""
+    files = {name: (str(shown), Path(place)) for name, (shown, place) in job.get("files", {}).items()}
+    try:
+        order = read_order(job["order"], files)
+        match job["job"]:
+            case "run":
+                run_order(order, str(job["controller"]), helm)
+            case "look":
+                look_at(order, helm.send)
+            case "plan":
+                plan_order(order, Path(job["out"]), helm)
+    except BadInput as refusal:
+        text = str(refusal)
+        for shown, place in files.values():  # people know a file by its name, not by where it was put
+            text = text.replace(str(place), shown)
+        raise BadInput(text) from None
+
+
+def run_order(order: Order, controller: str, helm: Helm) -> None:
+    """A closed loop that is watched."""
+    case, path = order.make_case(controller), order.find_path()
+    helm.steering = steering = Steering(case.process.window)
+
+    def say(note: str) -> None:
+        helm.send(pack({"kind": "note", "text": note}))
+
+    hooks = Hooks(
+        path=path,
+        wrap=steering.wrap,
+        drift=steering.drift,
+        watch=helm.watch,
+        say=say,
+    )
+    try:
+        ready = prepare(case, hooks)
+        helm.teller = teller = Teller(helm.send, ready, steering, subgrid=case.plant == "graded")
+        teller.begin()
+        run = run_prepared(ready, hooks)
+    except StopRun as wish:
+        raise BadInput(f"{wish} before the first tick") from None
+    teller.flush()
+    told = record(run, ready.problem, model=ready.case.model)
+    if order.absorptivity_error != 1.0:
+        told["mismatch"] = {"absorptivity": order.absorptivity_error}
+    content = np.frombuffer(json.dumps(told, allow_nan=False).encode(), np.uint8)
+    helm.send(pack({"kind": "done", "ending": run.ending, "notes": list(run.notes)}, {"record": content}))
+
+
+def look_at(order: Order, send: Callable[[bytes], object]) -> None:
+    """Where a path goes, thinned out where it has very many ticks."""
+    path = order.find_path()
+    every = -(-len(path) // MOST_POINTS)
+    shown = slice(1, None, every)
+    words = {"kind": "looked", "path": path.name, "ticks": len(path), "tick_s": path.tick}
+    words |= {"notes": list(path.notes), "speed_mm_s": 1e3 * path.median_speed}
+    words |= {"plate_mm": [1e3 * side for side in order.process.plate[:2]]}
+    arrays: Arrays = {
+        "x_mm": (1e3 * path.positions[shown, 0]).astype(np.float32),
+        "y_mm": (1e3 * path.positions[shown, 1]).astype(np.float32),
+        "lit": path.lit[shown.start - 1 :: every].astype(np.uint8),
+    }
+    send(pack(words, arrays))
+
+
+def plan_order(order: Order, out: Path, helm: Helm) -> None:
+    """The file of an order with planned powers, in its own format; a built-in path becomes waypoints."""
+    with TemporaryDirectory() as folder:
+        file = order.file
+        if file is None:
+            file = Path(folder) / "path.csv"
+            file.write_text(tell_path(order.find_path()), encoding="utf-8")
+        scan = ScanFile(str(file), None, order.process.laser.power[1])
+        job = Job(file=scan, process=order.process, centre=order.file is not None and order.centre)
+        planned = plan_job(job)
+        out.write_bytes(planned.write())
+    told = planned.tell()
+    words = {"kind": "planned", "suffix": file.suffix, "notes": told["notes"]}
+    words |= {name: told[name] for name in ("ticks", "commands", "t_max_k", "t_min_k", "time_s", "n_over")}
+    helm.send(pack(words))
+
+
+def warm_up() -> None:
+    """Load and compile what every run needs."""
+    order = Order(path="diagonal", process=Process(), ticks=2)
+    run_order(order, "twin", Helm(SimpleQueue(), lambda _: None))

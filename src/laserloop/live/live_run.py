@@ -1,0 +1,104 @@
+"""A run as the server knows it: what its worker has told so far."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.live.film import Film
+from laserloop.live.message import pack
+
+MOST_NOTES = 20
+ENDED = ("done", "stopped", "refused")
+STOPPED = "stopped by hand"
+
+Words = dict[str, Any]
+
+
+@dataclass(slots=True, eq=False)
+class LiveRun:
+    """Grows while it computes."""
+
+    name: str  # in addresses
+    controller: str
+    order: Words
+    label: str = ""  # given by a person
+    state: str = "starting"  # then running, paused, done, stopped or refused
+    ending: str = ""
+    head: bytes = b""  # the message that opens it
+    about: Words = field(default_factory=dict)  # its words
+    rows: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 1), np.float32))
+    count: int = 0  # ticks so far
+    film: Film = field(default_factory=Film)
+    newest: bytes = b""  # frame
+    notes: list[str] = field(default_factory=list)
+    record: bytes = b""  # JSON, when it has ended
+
+    def take(self, words: Words, arrays: dict[str, NDArray[Any]]) -> None:
+        """A message of the worker."""
+        match words["kind"]:
+            case "began":
+                self.about = words
+                self.head = pack(words | {"run": self.name}, arrays)
+                self.rows = np.zeros((words["ticks"], len(words["columns"])), np.float32)
+                self.state = "running"
+                for note in words["notes"]:
+                    self.note(note)
+            case "ticks":
+                self._grow(words, arrays)
+            case "state":
+                self.state = words["state"]
+            case "note":
+                self.note(words["text"])
+            case "done":
+                self.ending, self.record = words["ending"], arrays["record"].tobytes()
+                self.state = "stopped" if self.ending == STOPPED else "done"
+                for note in words["notes"]:
+                    self.note(note)
+            case "refused":
+                self.state, self.ending = "refused", words["text"]
+
+    def _grow(self, words: Words, arrays: dict[str, NDArray[Any]]) -> None:
+        first, rows = words["first"], arrays["rows"]
+        self.rows[first : first + len(rows)] = rows
+        self.count = first + len(rows)
+        frame = {"run": self.name} | {key: words[key] for key in ("k", "low_k", "high_k", "reach")}
+        self.newest = pack(frame | {"kind": "frame"}, {"image": arrays["image"], "fan": arrays["fan"]})
+        self.film.add(frame, arrays["image"], arrays["fan"])
+
+    def note(self, text: str) -> None:
+        """A sentence for people, once."""
+        if text not in self.notes and len(self.notes) < MOST_NOTES:
+            self.notes.append(text)
+
+    @property
+    def ended(self) -> bool:
+        """Is there nothing more to come?"""
+        return self.state in ENDED
+
+    def tell(self) -> Words:
+        """The run in a few words."""
+        return {
+            "id": self.name,
+            "controller": self.controller,
+            "path": self.about.get("path") or "",
+            "label": self.label,
+            "state": self.state,
+            "ending": self.ending,
+            "ticks": self.about.get("ticks", 0),
+            "count": self.count,
+            "notes": self.notes,
+            "order": self.order,
+        }
+
+    def tell_rows(self, first: int, most: int) -> bytes:
+        """The ticks from `first` on, as a message; at most so many."""
+        rows = self.rows[first : min(self.count, first + most)]
+        return pack({"kind": "ticks", "run": self.name, "first": first}, {"rows": rows})
+
+    def tell_record(self) -> Words:
+        """The record with the label that a person gave."""
+        found: Words = json.loads(self.record)
+        return ({"label": self.label} if self.label else {}) | found

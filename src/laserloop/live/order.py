@@ -1,0 +1,151 @@
+"""The order: what a page asks for, checked word by word before anything is computed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from laserloop.bad_input import BadInput, show
+from laserloop.loop.case import LoopCase
+from laserloop.loop.controllers import CONTROLLERS
+from laserloop.paths import ScanPath, find_path
+from laserloop.paths.families import FAMILIES
+from laserloop.plant.make import PLANTS
+from laserloop.process import Process, find_process, shipped_materials, shipped_processes
+
+SHAPES = ("spiral", "diagonal", "vertical", "horizontal")
+TICKS = 320  # of a built-in path
+MOST_TICKS = 100_000  # of a run; ten minutes of computing
+MOST_CONTROLLERS = 2  # side by side
+KEYS = ("path", "centre", "process", "changes", "plant", "controllers", "ticks", "absorptivity_error")
+NUMBERS = ("speed_mm_s", "sigma_um", "absorptivity", "noise_k", "delay_ticks", "power_max_w")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A path, a process, who controls it, and what is wrong with the plate."""
+
+    path: str  # a built-in name, or that of a dropped file
+    file: Path | None = None  # where a dropped file lies
+    centre: bool = True  # does a file go to the plate's centre?
+    process: Process
+    plant: str = "graded"
+    controllers: tuple[str, ...] = ("twin",)
+    ticks: int | None = None  # None: 320, of a file all
+    absorptivity_error: float = 1.0  # what the plate absorbs over what the process says
+
+    def find_path(self) -> ScanPath:
+        """The path, sampled once a tick; a long one is refused."""
+        process = self.process
+        where: dict[str, Any] = {"default_speed": process.speed, "tick": process.tick}
+        where["plate"] = process.plate[:2]
+        if self.file is None:
+            path = find_path(self.path, ticks=self.ticks or TICKS, **where)
+        else:
+            path = find_path(str(self.file), centre=self.centre, **where)
+            path = path if self.ticks is None or self.ticks >= len(path) else path.truncated(self.ticks)
+        if len(path) > MOST_TICKS:
+            raise BadInput(
+                f"a live run may last {MOST_TICKS} ticks, but {self.path} has {len(path)}: say how many "
+                "to follow, or use laserloop control"
+            )
+        notes = tuple(note.replace(str(self.file), self.path) for note in path.notes)
+        return replace(path, name=self.path, notes=notes)
+
+    def make_case(self, controller: str) -> LoopCase:
+        """The case of one of the controllers."""
+        wrong = self.absorptivity_error
+        return LoopCase(
+            path=self.path,
+            controller=controller,
+            plant=self.plant,
+            process=self.process,
+            delta_k=None,
+            mismatch=() if wrong == 1.0 else (("absorptivity", wrong),),
+        )
+
+
+def read_order(given: object, files: Mapping[str, tuple[str, Path]]) -> Order:
+    """The order that a page sends; `files` are those that were dropped, by id, with name and place."""
+    if not isinstance(given, dict) or not set(given) <= set(KEYS):
+        raise BadInput(f"an order may have the keys {', '.join(KEYS)}, but is {show(given)}: correct it")
+    path, file = _read_path(given.get("path", "spiral"), files)
+    return Order(
+        path=path,
+        file=file,
+        centre=_read_flag("centre", given.get("centre", True)),
+        process=_read_process(given.get("process", "paper"), given.get("changes", {})),
+        plant=_read_choice("plant", given.get("plant", "graded"), PLANTS),
+        controllers=_read_controllers(given.get("controllers", ["twin"])),
+        ticks=_read_ticks(given.get("ticks")),
+        absorptivity_error=_read_number(
+            "absorptivity_error", given.get("absorptivity_error", 1.0), (0.2, 5.0)
+        ),
+    )
+
+
+def _read_path(given: object, files: Mapping[str, tuple[str, Path]]) -> tuple[str, Path | None]:
+    if isinstance(given, dict) and set(given) == {"file"}:
+        found = files.get(given["file"]) if isinstance(given["file"], str) else None
+        if found is None:
+            raise BadInput("a dropped file must still be there, but this one is gone: drop it again")
+        return found
+    family, _, seed = given.partition(":") if isinstance(given, str) else ("", "", "")
+    if given in SHAPES or (family in FAMILIES and seed.isascii() and seed.isdigit() and len(seed) <= 9):
+        assert isinstance(given, str)
+        return given, None
+    raise BadInput(
+        f"a path must be one of {', '.join(SHAPES)}, FAMILY:SEED or a dropped file, got {show(given)}"
+    )
+
+
+def _read_process(name: object, changes: object) -> Process:
+    process = find_process(_read_choice("process", name, shipped_processes()))
+    if not isinstance(changes, dict):
+        raise BadInput(f"changes of a process must be keys with values, got {show(changes)}: correct them")
+    values: dict[str, Any] = {}
+    for key, value in changes.items():
+        if key == "material":
+            values[key] = _read_choice("material", value, shipped_materials())
+        elif key == "window_k":
+            values[key] = value
+        elif key == "power_max_w":
+            most = _read_number(key, value, (1e-3, 1e4))
+            values["power_w"] = (min(process.laser.power[0], most / 2), most)
+        elif key in NUMBERS:
+            values[key] = _read_number(key, value, (0.0, 1e6))
+        else:
+            raise BadInput(f"a live run may change material, window_k, {', '.join(NUMBERS)}, got {show(key)}")
+    return process.change(**values)
+
+
+def _read_controllers(given: object) -> tuple[str, ...]:
+    if not isinstance(given, list) or not 1 <= len(given) <= MOST_CONTROLLERS:
+        raise BadInput(f"a live run has one or {MOST_CONTROLLERS} controllers, got {show(given)}: choose")
+    return tuple(_read_choice("controller", name, CONTROLLERS) for name in given)
+
+
+def _read_ticks(given: object) -> int | None:
+    if given is None:
+        return None
+    return int(_read_number("ticks", given, (1, MOST_TICKS)))
+
+
+def _read_choice(what: str, given: object, choices: Any) -> str:
+    if not isinstance(given, str) or given not in choices:
+        raise BadInput(f"a {what} must be one of {', '.join(choices)}, got {show(given)}: choose one")
+    return given
+
+
+def _read_flag(what: str, given: object) -> bool:
+    if not isinstance(given, bool):
+        raise BadInput(f"{what} must be true or false, got {show(given)}: choose one")
+    return given
+
+
+def _read_number(what: str, given: object, bounds: tuple[float, float]) -> float:
+    fine = isinstance(given, int | float) and not isinstance(given, bool) and isfinite(given)
+    if not fine or not bounds[0] <= given <= bounds[1]:  # type: ignore[operator]
+        raise BadInput(f"{what} must be a number from {bounds[0]:g} to {bounds[1]:g}, got {show(given)}")
+    return float(given)  # type: ignore[arg-type]

@@ -1,0 +1,129 @@
+// The form: a path, a process, one or two controllers and what is wrong with the plate.
+
+import { at, ink, line, sheet } from "./plot.js";
+import { extent, placing, ruler } from "./map.js";
+import { count, time } from "./units.js";
+import { post, unpack } from "./wire.js";
+
+const CHANGES = ["power_max_w", "speed_mm_s", "sigma_um", "noise_k", "delay_ticks"];
+const FAMILIES = { raster: "hatch lines", island: "islands", star: "star", zigzag: "zigzag", hairpin: "hairpins", polyline: "random corners" };
+let form = null, files = new Map(), start = null, looked = 0, preview = null;
+
+const option = (value, text) => { const o = document.createElement("option"); o.value = value; o.textContent = text; return o; };
+export const refuse = text => { at("refusal").textContent = text; };
+
+export async function openBench(begin) {
+  start = begin;
+  const answer = await fetch("/bench").catch(() => null);
+  if (!answer || !answer.ok) return;
+  form = await answer.json();
+  if (at("path").options.length) return;  // the server is back: what was typed stays
+  for (const name of form.shapes) at("path").append(option(name, name));
+  for (const [family, text] of Object.entries(FAMILIES)) at("path").append(option(family + ":1", text));
+  for (const name of Object.keys(form.processes)) at("process").append(option(name, name));
+  for (const name of form.materials) at("material").append(option(name, name));
+  for (const c of form.controllers) { at("first").append(option(c.name, c.spoken)); }
+  at("second").append(option("", "nobody"), ...form.controllers.map(c => option(c.name, c.spoken)));
+  at("process").value = "paper";
+  fillProcess();
+  at("bench").hidden = false;
+  look();
+}
+
+function fillProcess() {
+  const p = form.processes[at("process").value];
+  for (const name of CHANGES) at(name).value = p[name];
+  at("material").value = p.material;
+  [at("window_low").value, at("window_high").value] = p.window_k;
+}
+
+export function order() {  // only what differs from the process is said
+  const p = form.processes[at("process").value], changes = {};
+  const number = id => at(id).value.trim() === "" ? NaN : Number(at(id).value);
+  for (const name of CHANGES) if (number(name) !== p[name]) changes[name] = need(name, number(name));
+  if (at("material").value !== p.material) changes.material = at("material").value;
+  const window = [need("window_low", number("window_low")), need("window_high", number("window_high"))];
+  if (window.join() !== p.window_k.join()) changes.window_k = window;
+  const chosen = at("path").value, told = {
+    path: files.has(chosen) ? { file: chosen } : chosen,
+    process: at("process").value,
+    changes,
+    plant: at("plant").value,
+    controllers: [at("first").value, at("second").value].filter(Boolean),
+    absorptivity_error: need("error", number("error")) / 100,
+  };
+  if (at("ticks").value.trim()) told.ticks = need("ticks", number("ticks"));
+  return told;
+}
+
+function need(id, value) {
+  if (Number.isFinite(value)) return value;
+  const label = document.querySelector(`label[for="${id}"]`)?.textContent ?? id;
+  at(id).focus();
+  throw new Error(`${label.split(",")[0]} needs a number.`);
+}
+
+async function look() {  // where the path goes, before anything is computed
+  const mine = ++looked;
+  try {
+    const [words, arrays] = unpack(await (await post("/look", order())).arrayBuffer());
+    if (mine !== looked) return;
+    preview = arrays;
+    at("preview").hidden = false;
+    at("path-note").textContent = [`${count(words.ticks, "tick")}, ${time(words.ticks * words.tick_s)} at ${Math.round(words.speed_mm_s)} mm/s`, ...words.notes].join(". ");
+    refuse("");
+    draw();
+  } catch (problem) { if (mine === looked) { preview = null; at("preview").hidden = true; at("path-note").textContent = ""; refuse(problem.message); } }
+}
+
+export function draw() {
+  if (!preview || at("preview").hidden) return;
+  const [g, w, h] = sheet(at("preview")), { x_mm, y_mm, lit } = preview, e = extent(x_mm, y_mm, x_mm.length), p = placing(e, w, h, 8, 12);
+  for (const on of [0, 1]) {
+    g.strokeStyle = on ? ink("--accent") : ink("--line"); g.lineWidth = on ? 1.6 : 1; g.beginPath();
+    for (let k = 1; k < x_mm.length; k++) if (lit[k] === on) { g.moveTo(p.x(x_mm[k - 1]), p.y(y_mm[k - 1])); g.lineTo(p.x(x_mm[k]), p.y(y_mm[k])); }
+    g.stroke();
+  }
+  ruler(g, e.size, p.scale, h);
+  line(g, [[0, 0], [0, 0]], ink("--line"), 0.01);
+}
+
+async function take(file) {  // a dropped file
+  if (!file) return;
+  refuse("");
+  if (file.size > 16e6) { refuse(`A file may have 16 MB, but ${file.name} has ${(file.size / 1e6).toFixed(0)} MB: drop one layer of it.`); return; }
+  try {
+    const answer = await fetch("/files?name=" + encodeURIComponent(file.name), { method: "POST", body: file });
+    if (!answer.ok) throw new Error(await answer.text());
+    const { file: key, name } = await answer.json();
+    files.set(key, name);
+    at("path").append(option(key, name));
+    at("path").value = key;
+    await look();
+  } catch (problem) { refuse(problem.message); }
+}
+
+async function plan() {
+  at("plan").disabled = true; at("plan").textContent = "Planning…"; refuse("");
+  try {
+    const told = await (await post("/plan", order())).json(), link = document.createElement("a");
+    link.href = "/planned/" + told.file; link.download = told.name; link.click();
+    at("path-note").textContent = `Planned: ${told.name}, peak ${told.t_min_k.toFixed(0)} to ${told.t_max_k.toFixed(0)} K, ${count(told.commands, "command")}`;
+  } catch (problem) { refuse(problem.message); }
+  at("plan").disabled = false; at("plan").textContent = "Plan the file";
+}
+
+at("process").addEventListener("change", () => { fillProcess(); look(); });
+for (const id of ["path", "ticks", "speed_mm_s"]) at(id).addEventListener("change", look);
+at("file").addEventListener("change", event => { take(event.target.files[0]); event.target.value = ""; });
+at("plan").addEventListener("click", plan);
+at("bench").addEventListener("submit", event => {
+  event.preventDefault();
+  try { refuse(""); start(order()); } catch (problem) { refuse(problem.message); }
+});
+for (const kind of ["dragover", "dragleave", "drop"]) addEventListener(kind, event => {
+  if (at("bench").hidden || !event.dataTransfer?.types.includes("Files")) return;
+  event.preventDefault();
+  at("drop").classList.toggle("over", kind === "dragover");
+  if (kind === "drop") take(event.dataTransfer.files[0]);
+});

@@ -1,0 +1,202 @@
+// The page: brings what the server says to the charts, and what hands do to the server.
+
+import { draw as drawPreview, openBench, refuse } from "./bench.js";
+import { decisions, power, temperature, visible } from "./charts.js";
+import { thermal } from "./heat.js";
+import { fillList, mark, onChoose, propose, tellOrder } from "./list.js";
+import { map } from "./map.js";
+import { savePicture } from "./picture.js";
+import { at } from "./plot.js";
+import { extend, openLive, readStored, speak } from "./run.js";
+import { changed, chosenRuns, front, lastTick, MOST, onChange, state } from "./state.js";
+import { fillTable, onTold } from "./table.js";
+import { fillSteer, fillTransport, move, onCommand } from "./transport.js";
+import { count, time } from "./units.js";
+import { unpack, Wire } from "./wire.js";
+
+const EVERY = 3000, CALM = 250;  // ms between two looks at the folder, and between two drawings for who wants no motion
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+let wire = null, tag = "", fresh = true, due = false, drawn = 0, frames = 0, said = "";
+
+addEventListener("error", event => tell("This page failed: " + event.message));
+addEventListener("unhandledrejection", event => tell("This page failed: " + (event.reason?.message ?? event.reason)));
+const tell = text => { said = text; at("about").textContent = text; };
+
+// ---- what the server says
+
+function link(on) {
+  const back = on && state.known.size > 0 && !state.linked;
+  state.linked = on;
+  at("link").textContent = on ? "live" : "no server";
+  at("link").className = "badge " + (on ? "on" : "off");
+  if (!on) {
+    for (const run of state.known.values()) if (run.computing) { run.state = "lost"; run.ending = "the server has gone"; }
+    changed("runs");
+  } else { watch(); if (back) look(); openBench(start); }
+}
+
+function hear(words, arrays) {
+  if (words.kind === "runs") {
+    state.live = words.runs;
+    for (const told of words.runs) update(told);
+    const gone = state.chosen.filter(id => id.startsWith("live:") && !state.live.some(run => "live:" + run.id === id));
+    for (const id of gone) { const run = state.known.get(id); if (run && run.state === "lost") run.ending = "the server has restarted and no longer knows this run"; else if (!run) state.chosen = state.chosen.filter(other => other !== id); }
+    fillList(); changed("runs");
+  } else if (words.kind === "started") {
+    state.chosen = [...words.runs.map(id => "live:" + id), ...state.chosen.filter(id => !id.startsWith("live:"))].slice(0, words.runs.length);
+    state.follow = true; state.playing = false; tell("");
+    remember(); mark();
+  } else if (words.kind === "refused") refuse(words.text);
+  else if (words.kind === "began") {
+    const run = openLive(words, arrays);
+    state.known.set(run.id, run);
+    const told = state.live.find(other => "live:" + other.id === run.id);
+    if (told) update(told);
+    fillSteer(run); changed("runs");
+  } else if (words.kind === "ticks") {
+    const run = state.known.get("live:" + words.run);
+    if (run) { const opening = run.count === 0; extend(run, words.first, arrays.rows, arrays.rows.shape[1]); if (opening && run.computing) fillSteer(run); if (state.follow) state.tick = lastTick(); changed("ticks"); }
+  } else if (words.kind === "frame") show(words, arrays, true);
+}
+
+function update(told) {  // what is known of a live run in a few words
+  const run = state.known.get("live:" + told.id);
+  if (told.state === "refused" && state.chosen.includes("live:" + told.id)) { refuse(told.ending); state.chosen = state.chosen.filter(id => id !== "live:" + told.id); remember(); }
+  if (!run) return;
+  Object.assign(run, { state: told.state, ending: told.ending, notes: told.notes, label: told.label, order: told.order });
+  run.name = speak(told.controller); run.model = tellOrder(told).join(", ");
+}
+
+function show(words, arrays, newest) {  // a thermal image
+  const run = state.known.get("live:" + words.run);
+  if (!run) return;
+  const frame = { k: words.k, low_k: words.low_k, high_k: words.high_k, image: arrays.image, size: arrays.image.shape[0], reach: words.reach, fan: arrays.fan };
+  if (newest) { run.newest = frame; if (state.follow) run.frame = frame; } else run.frame = frame;
+  changed("frame");
+}
+
+const asked = { at: 0, busy: false };
+async function fetchFrames() {  // of the tick that is looked at, where the run is not followed
+  if (state.follow || asked.busy) return;
+  asked.busy = true;
+  for (const run of chosenRuns()) {
+    if (!run.live || !state.linked) continue;
+    const k = Math.min(state.tick, run.count - 1);
+    if (run.newest && k >= run.newest.k) { run.frame = run.newest; continue; }
+    if (run.wanted === k) continue;
+    run.wanted = k;
+    const answer = await fetch(`/live/${run.id.slice(5)}/frames/${k}`).catch(() => null);
+    if (answer?.ok) { const [words, arrays] = unpack(await answer.arrayBuffer()); show(words, arrays, false); }
+  }
+  asked.busy = false;
+  changed("frame");
+}
+
+function watch() { wire?.send({ do: "watch", runs: state.chosen.filter(id => id.startsWith("live:")).map(id => id.slice(5)) }); }
+
+function start(order) { if (!wire.send({ do: "start", order })) refuse("The server does not answer; start laserloop view again."); }
+
+// ---- stored runs
+
+async function look() {
+  const answer = await fetch("/runs", { headers: tag ? { "If-None-Match": tag } : {} }).catch(() => null);
+  if (!answer || (!answer.ok && answer.status !== 304)) { at("folder").textContent = "The server has stopped; start laserloop view again."; tag = ""; return; }
+  if (answer.status === 304) return;
+  tag = answer.headers.get("ETag");
+  const found = await answer.json();
+  at("folder").textContent = count(found.runs.length, "stored run") + " in " + found.folder + (found.left_out ? `; ${count(found.left_out, "file")} beyond the limit left out` : "");
+  state.listed = found.runs;
+  if (found.live && !wire) wire = new Wire(hear, link);
+  if (!found.live) { at("link").textContent = "stored runs"; at("folder").textContent += ". To start runs from here: pip install 'laserloop[live]'"; }
+  if (fresh) { fresh = false; state.chosen = hashed(); if (!state.chosen.length) state.chosen = propose(); }
+  state.chosen = state.chosen.filter(id => id.startsWith("live:") || state.listed.some(run => run.id === id));
+  fillList();
+  await load();
+}
+
+const hashed = () => location.hash.slice(1).split(",").filter(id => id.startsWith("live:") || state.listed.some(run => run.id === id)).slice(0, MOST);
+
+function remember() { if (location.hash.slice(1) !== state.chosen.join(",")) history.replaceState(null, "", location.pathname + "#" + state.chosen.join(",")); }
+
+async function load() {
+  remember();
+  const stamps = new Map(state.listed.map(run => [run.id, run.stamp]));
+  await Promise.all(state.chosen.filter(id => !id.startsWith("live:") && state.known.get(id)?.stamp !== stamps.get(id)).map(async id => {
+    const answer = await fetch("/runs/" + id).catch(() => null);
+    if (answer?.ok) {
+      const run = readStored(await answer.json()), listed = state.listed.find(other => other.id === id);
+      run.model = [run.model, listed?.apart].filter(Boolean).join(", ");
+      state.known.set(id, run);
+    } else { tell("That file is no run that can be shown."); state.chosen = state.chosen.filter(other => other !== id); }
+  }));
+  if (!state.chosen.some(id => state.known.get(id)?.computing)) state.tick = Math.min(state.tick || lastTick(), lastTick());
+  changed("runs");
+}
+
+onChoose(async (id, on) => {
+  const none = !chosenRuns().length;
+  state.chosen = on ? [...state.chosen, id].slice(0, MOST) : state.chosen.filter(other => other !== id);
+  said = ""; mark(); watch(); await load();
+  if (none || state.tick > lastTick()) move(lastTick(), { follow: true });
+});
+
+// ---- drawing, once per frame of the screen at most
+
+onChange(() => { if (!due) { due = true; requestAnimationFrame(draw); } });
+
+function draw(now) {
+  if (still.matches && now - drawn < CALM) { requestAnimationFrame(draw); return; }
+  due = false; drawn = now;
+  const runs = chosenRuns();
+  headline(runs);
+  if (runs.length) {
+    const shown = visible(runs, state.tick, state.span);
+    for (const f of [temperature(runs, state.tick, shown), power(runs, state.tick, shown), decisions(runs, state.tick, shown)]) scrub(f);
+    thermal(runs);
+    fetchFrames();
+  } else for (const id of ["temp", "power", "time", "map"]) { const c = at(id); c.getContext("2d").clearRect(0, 0, c.width, c.height); }
+  map(front(), state.tick);
+  fillTransport(); fillTable();
+  frames += 1;
+}
+
+function headline(runs) {
+  const first = runs[0], paths = [...new Set(runs.map(run => run.path || "open loop"))].join(", ");
+  at("title").textContent = first ? paths : state.chosen.length ? "Starting…" : "Drop a path, press Run";
+  document.title = first ? paths + " · laserloop" : "laserloop";
+  const trouble = runs.map(run => run.ending && run.ending !== "path completed" ? `${run.title}: ${run.ending}` : "").filter(Boolean);
+  const hint = runs.length ? "Space plays or pauses, arrows step, + and − change the span. Tick up to four runs to compare them." : "";
+  const about = said || trouble.join(". ") || hint;
+  if (at("about").textContent !== about) at("about").textContent = about;
+  at("picture").disabled = !first;
+  if (!first) { at("clock").textContent = ""; return; }
+  const k = Math.min(state.tick, first.count - 1), main = runs.find(run => run.count > state.tick) ?? first, kk = Math.min(state.tick, main.count - 1);
+  at("clock").textContent = time(main.column.t_s[kk]) + ", tick " + (kk + 1).toLocaleString("en") + " of " + main.ticks.toLocaleString("en");
+  at("tick").setAttribute("aria-valuetext", at("clock").textContent);
+  at("temp-caption").textContent = "Peak temperature" + (first.windowed ? "; shaded its window" : "") + (runs.length === 1 && Number.isFinite(first.column.predicted_k[k]) ? ", dashed the prediction with its margin" : "");
+  at("map-caption").textContent = "Path, coloured by peak temperature" + (runs.length > 1 ? " under " + first.title : "");
+  at("time-caption").textContent = "Decision time" + (runs.some(run => run.statuses.length) ? "; marks below: ticks that were not simply solved (grey: laser off)" : "");
+  at("notes").textContent = [...new Set(runs.flatMap(run => run.notes))].map(note => note.replace(/\.?$/, ".")).join(" ");
+}
+
+function scrub(f) {  // a click into a chart goes there
+  f.g.canvas.onpointerdown = f.g.canvas.onpointermove = event => {
+    if (event.type === "pointermove" && !event.buttons) return;
+    const t = f.t0 + (event.offsetX - f.x(f.t0)) / (f.x(f.t1) - f.x(f.t0)) * (f.t1 - f.t0), run = chosenRuns()[0];
+    state.playing = false;
+    if (run) move(Math.round(t / run.tick_s) - 1);
+  };
+}
+
+// ---- the rest
+
+onCommand(words => wire?.send(words));
+onTold(text => { tell(text); look(); });
+at("picture").addEventListener("click", () => savePicture(at("title").textContent + " · " + chosenRuns().map(run => run.title).join(", "), "laserloop.png"));
+new ResizeObserver(() => { drawPreview(); changed("size"); }).observe(at("stage"));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { drawPreview(); changed("colours"); });
+addEventListener("hashchange", async () => { state.chosen = hashed(); mark(); watch(); await load(); });
+globalThis.bench = { state, get frames() { return frames; } };  // for the console
+async function forever() { await look(); setTimeout(forever, EVERY); }
+history.replaceState(null, "", location.pathname + location.hash);  // a token has done its work
+forever();

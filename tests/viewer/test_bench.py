@@ -1,0 +1,212 @@
+"""The live bench in a browser: what a person does with it, and what happens when things go away."""
+
+import json
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page
+from tests.viewer.conftest import Server, fill, open_page, serve, until
+
+LIVE = "[...bench.state.known.values()].filter(run => run.live)"
+NEWEST = f"{LIVE}.at(-1)"
+
+
+def open_bench(page: Page, server: Server) -> None:
+    """The page with its form ready."""
+    page.goto(server.address)
+    until(page, "!document.querySelector('#bench').hidden && bench.state.linked")
+
+
+def run(page: Page, ticks: int = 150, **choices: str) -> None:
+    """Fill the form and start; returns with the first tick."""
+    before = page.evaluate(f"{LIVE}.length")
+    page.fill("#ticks", str(ticks))
+    for name, value in choices.items():
+        page.select_option(f"#{name}", value)
+    page.click("#run")
+    until(page, f"{LIVE}.length > {before} && {NEWEST}.count > 0")
+
+
+def test_stored_runs_of_every_kind_are_shown(page: Page, bench: Server) -> None:
+    moving = {"t_s": [1e-4, 2e-4], "x_mm": [0.0, 0.1], "y_mm": [0.0, 0.0], "power_w": [10.0, 11.0]}
+    record = json.loads((bench.folder / "a.json").read_text())
+    other = record | {"controller": "constant", "window_k": [860.0, 900.0], "n_over": 1, "overshoot_k": 5.5}
+    other |= {"ticks": 2, "series": moving | {"t_true_k": [None, 905.5], "t_predicted_k": [880.0, None]}}
+    other["series"]["tick_ms"] = [35.871, 35.871]
+    (bench.folder / "b.json").write_text(json.dumps(other), encoding="utf-8")
+    (bench.folder / "open.json").write_text(
+        json.dumps(moving | {"t_max_k": [500.0, 600.0]}), encoding="utf-8"
+    )
+    told = json.loads(bench.ask("/runs")[1])["runs"]
+    page.goto(f"{bench.address}#{','.join(run['id'] for run in told)}")
+    until(page, "document.querySelectorAll('#rows tr').length === 4")
+    shown = page.inner_text("#rows")
+    for words in ("780.0\u202fK", "905.5\u202fK", "600.0\u202fK", "35.9\u202fms"):
+        assert words in shown
+    assert "1 tick above, by up to 5.5" in page.inner_text("#list")
+    assert page.inner_text("#clock") == "200\u202fµs, tick 2 of 2"
+
+
+def test_a_run_streams_pauses_steps_and_stops(page: Page, bench: Server) -> None:
+    open_bench(page, bench)
+    run(page, 20_000)
+    page.click("#play")
+    until(page, f"{NEWEST}.state === 'paused'")
+    assert page.inner_text("#play") == "Resume"
+    count = page.evaluate(f"{NEWEST}.count")
+    page.click("#step")
+    until(page, f"{NEWEST}.count === {count + 1}")
+    assert page.evaluate(f"{NEWEST}.frame.k") == count
+    page.click("#play")
+    until(page, f"{NEWEST}.count > {count + 3}")
+    page.click("#stop")
+    until(page, f"{NEWEST}.state === 'stopped'")
+    until(page, "document.querySelector('#about').textContent.includes('stopped by hand')")
+    assert page.is_hidden("#steer")
+    k = 2
+    page.evaluate(f"document.querySelector('#tick').value = {k}")
+    page.dispatch_event("#tick", "input")
+    until(page, f"bench.state.tick === {k} && {NEWEST}.frame.k === {k}")  # its image was fetched
+
+
+def test_a_controller_reacts_to_another_window_and_absorptivity(page: Page, bench: Server) -> None:
+    open_bench(page, bench)
+    run(page, 20_000)
+    until(page, f"{NEWEST}.count > 30")
+    page.fill("#aim_low", "840")
+    page.fill("#aim_high", "880")
+    page.click("#aim")
+    until(page, f"(c => c.window_low_k[{NEWEST}.count - 1] === 840)({NEWEST}.column)")
+    changed = page.evaluate(f"{NEWEST}.count")
+    until(page, f"{NEWEST}.count > {changed + 10}")
+    assert page.evaluate(f"{NEWEST}.column.t_k[{changed + 9}]") > 835
+    before = page.evaluate(f"{NEWEST}.column.power_w[{NEWEST}.count - 1]")
+    page.evaluate("document.querySelector('#absorbed').value = 80")
+    page.dispatch_event("#absorbed", "change")
+    until(page, f"{NEWEST}.column.absorbed[{NEWEST}.count - 1] < 0.81")
+    changed = page.evaluate(f"{NEWEST}.count")
+    until(page, f"{NEWEST}.count > {changed + 10}")
+    assert page.evaluate(f"{NEWEST}.column.power_w[{changed + 9}]") > 1.15 * before
+    page.click("#stop")
+    until(page, f"{NEWEST}.state === 'stopped'")
+
+
+def test_a_dropped_file_is_run_by_two_controllers_and_kept(page: Page, bench: Server) -> None:
+    open_bench(page, bench)
+    way = b"x_mm,y_mm\n-1,0\n1,0\n1,0.3\n-1,0.3\n"
+    page.set_input_files("#file", {"name": "my part.csv", "mimeType": "text/csv", "buffer": way})
+    until(page, "document.querySelector('#path-note').textContent.includes('ticks')")
+    run(page, 60, first="twin", second="pi")
+    until(page, f"{LIVE}.length === 2 && {LIVE}.every(run => run.state === 'done')")
+    assert page.inner_text("#title") == "my part.csv"
+    assert page.locator("#rows tr").count() == 2
+    page.locator("#rows button").first.click()
+    page.fill("#keep-name", "Corner, two ways: <b>&")
+    page.click("#keep-form .main")
+    until(page, "document.querySelector('#about').textContent.startsWith('Kept as')")
+    kept = json.loads((bench.folder / "corner-two-ways-b.json").read_text())
+    assert (kept["label"], kept["path"], kept["ticks"]) == ("Corner, two ways: <b>&", "my part.csv", 60)
+    until(page, "document.querySelector('#list').textContent.includes('Corner, two ways: <b>&')")
+    with page.expect_download() as saved:
+        page.locator("#rows button").nth(3).click()
+    assert json.loads(Path(saved.value.path()).read_text())["controller"] == "pi"
+    with page.expect_download() as drawn:
+        page.click("#picture")
+    assert Path(drawn.value.path()).read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_planned_file_comes_back_in_its_own_format(page: Page, bench: Server) -> None:
+    open_bench(page, bench)
+    way = b"x_mm,y_mm\n-0.5,0\n0.5,0\n"
+    page.set_input_files("#file", {"name": "line.csv", "mimeType": "text/csv", "buffer": way})
+    until(page, "document.querySelector('#path-note').textContent.includes('ticks')")
+    with page.expect_download() as saved:
+        page.click("#plan")
+    assert saved.value.suggested_filename == "line-planned.csv"
+    assert Path(saved.value.path()).read_text().splitlines()[0].startswith("x_mm,y_mm")
+
+
+def test_a_bad_file_is_refused_in_a_sentence(page: Page, bench: Server) -> None:
+    open_bench(page, bench)
+    page.set_input_files(
+        "#file", {"name": "a.csv", "mimeType": "text/csv", "buffer": b"x_mm,y_mm\n0,0\n0,oops\n"}
+    )
+    until(page, "document.querySelector('#refusal').textContent.includes('a.csv, line 3')")
+    assert str(bench.folder.parent) not in page.inner_text("#refusal")
+    page.select_option("#path", "spiral")
+    until(page, "document.querySelector('#refusal').textContent === ''")
+
+
+def test_a_reload_and_a_second_tab_find_the_run_again(page: Page, browser: Browser, bench: Server) -> None:
+    open_bench(page, bench)
+    run(page, 20_000)
+    until(page, f"{NEWEST}.count > 20")
+    page.reload()
+    until(page, f"{LIVE}.length === 1 && {NEWEST}.count > 20 && {NEWEST}.column.t_k[3] > 300")
+    with open_page(browser) as other:
+        other.goto(page.url)
+        until(other, f"{LIVE}.length === 1 && {NEWEST}.count > 20")
+        other.click("#stop")
+        until(page, f"{NEWEST}.state === 'stopped'")
+
+
+def test_a_server_that_goes_and_comes_back_is_told(page: Page, tmp_path: Path) -> None:
+    with serve(fill(tmp_path)) as server:
+        open_bench(page, server)
+        page.fill("#ticks", "77")
+        run(page, 20_000)
+        server.process.kill()
+        until(page, f"!bench.state.linked && {NEWEST}.state === 'lost'")
+        assert page.inner_text("#link") == "no server"
+    with serve(tmp_path, "--port", str(server.port)):
+        until(page, "bench.state.linked")
+        until(page, "document.querySelector('#about').textContent.includes('no longer knows this run')")
+        assert page.input_value("#ticks") == "20000"  # what was typed stays
+
+
+def test_runs_are_compared_up_to_four(page: Page, bench: Server) -> None:
+    page.goto(bench.address)
+    until(page, "document.querySelectorAll('#list input').length >= 2")
+    while page.locator("#list input:not(:checked):not(:disabled)").count():
+        page.locator("#list input:not(:checked):not(:disabled)").first.click()
+    chosen = page.evaluate("bench.state.chosen.length")
+    assert 2 <= chosen <= 4
+    until(page, f"document.querySelectorAll('#rows tr').length === {chosen}")
+    while page.locator("#list input:checked").count() > 1:
+        page.locator("#list input:checked").last.click()
+    until(page, "document.querySelectorAll('#rows tr').length === 1")
+
+
+def test_it_works_by_keyboard_alone(page: Page, bench: Server) -> None:
+    open_bench(page, bench)
+    page.focus("#run")
+    page.keyboard.press("Enter")
+    until(page, f"{LIVE}.length === 1 && {NEWEST}.count > 2")
+    page.focus("#stage")
+    page.keyboard.press("Space")
+    until(page, f"{NEWEST}.state === 'paused'")
+    tick = page.evaluate("bench.state.tick")
+    page.keyboard.press("ArrowLeft")
+    until(page, f"bench.state.tick === {tick - 1}")
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    until(page, f"{NEWEST}.count === {tick + 2}")
+    page.keyboard.press("+")
+    assert page.input_value("#span") == "400"
+    seen = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("document.activeElement.id"))
+    assert {"path", "process", "run", "filter", "play", "step", "stop", "tick", "aim_low", "absorbed"} <= seen
+    page.focus("#stop")
+    page.keyboard.press("Enter")
+    until(page, f"{NEWEST}.state === 'stopped'")
+
+
+def test_a_phone_needs_no_sideways_scrolling(browser: Browser, bench: Server) -> None:
+    with open_page(browser, viewport={"width": 400, "height": 800}) as page:
+        open_bench(page, bench)
+        page.fill("#ticks", "30")
+        page.click("#run")
+        until(page, f"{NEWEST}?.state === 'done'")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        assert page.evaluate("document.querySelector('#temp').clientWidth") > 300
