@@ -124,6 +124,7 @@ def test_in_the_loop_it_is_affine_causal_and_goes_on_without_images(tmp_path: Pa
         forecast = predictor.observe(image, look_ahead(path, k, powers, 5, predictor.memory))
         assert forecast is not None
         powers.append(10.0)
+    assert forecast is not None
     assert predictor.memory > POWERS
     plan = np.arange(5.0)
     predicted, slopes = forecast.linearise(plan)
