@@ -4,13 +4,14 @@
     python benchmarks/fuzz_logs.py --files 2000
 
 Breaks good logs of every format at random (bytes changed, cut, doubled; cells replaced by hostile ones) and
-reads them. Prints, for each reader, how many were refused, how many of the sentences name the file, the
-slowest file and the most memory; anything but a sentence ends the run with the file kept. Writes
-docs/results/fuzz_logs.json.
+reads them. Prints, for each reader, how many were refused, how many of the sentences name the file and, of
+texts, the line or entry, the slowest file and the most memory; anything but a sentence ends the run with the
+file kept. Writes docs/results/fuzz_logs.json.
 """
 
 import argparse
 import json
+import re
 import resource
 import tempfile
 from collections.abc import Callable
@@ -44,6 +45,8 @@ CELLS = [
     ",",
     "\n",
 ]
+TEXTS = ("csv", "own_csv", "json", "poses")  # of which a sentence can name a line
+PLACE = re.compile(r"\b(?:line|entry|entries) [0-9]")
 NIST = (
     "build_time_us,cmd_laser_pos_x_mm,cmd_laser_pos_y_mm,cmd_laser_power_W,measured_peak_k,measured_time_us"
 )
@@ -73,7 +76,7 @@ def fuzz(folder: Path, name: str, make: Callable[[Path], tuple[Path, Path]], fil
     log, file = make(home)
     good = file.read_bytes()
     read_log(log)
-    refused = named = several = 0
+    refused = named = placed = several = 0
     slowest = 0.0
     for _ in range(files):
         file.write_bytes(break_it(good, rng))
@@ -83,6 +86,7 @@ def fuzz(folder: Path, name: str, make: Callable[[Path], tuple[Path, Path]], fil
         except BadInput as sentence:
             refused += 1
             named += log.name in str(sentence) or file.name in str(sentence)
+            placed += PLACE.search(str(sentence)) is not None
             several += "\n" in str(sentence).strip()
         except BaseException:
             kept = Path(tempfile.gettempdir()) / f"fuzz_{file.name}"
@@ -94,6 +98,7 @@ def fuzz(folder: Path, name: str, make: Callable[[Path], tuple[Path, Path]], fil
     return {
         "refused": refused,
         "named": named,
+        "placed": placed if name in TEXTS else None,
         "not_one_line": several,
         "slowest_ms": 1e3 * slowest,
         "most_mb": peak,

@@ -15,6 +15,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -26,9 +27,10 @@ from plan_page import write_page
 
 from laserloop.paths.orders import Orders
 from laserloop.paths.scan_file import ScanFile
+from laserloop.paths.stl_file import Hatching, hatch_stl
 from laserloop.plan.job import Job, plan_job
 from laserloop.plan.settings import PlanSettings
-from laserloop.plan.verify import score_layers, simulate_job
+from laserloop.plan.verify import score_layers, simulate_job, verify
 from laserloop.process import Process, find_process
 from laserloop.report.save import dump, save
 from laserloop.versions import find_versions
@@ -41,6 +43,8 @@ FILES: dict[str, Row] = {
     "slicer.gcode": {"centre": True},
     "cutter.nc": {"offset": (-0.01, -0.01), "s_max": 1000.0},
     "segments.txt": {},
+    "path_mm.txt": {},
+    "events.inp": {},
     "pyslm_layer.cli": {},
     "bracket.gcode": {"s_max": 255.0},
     "hatch.gcode": {},
@@ -132,6 +136,44 @@ def measure_speed() -> list[Row]:
     return rows
 
 
+def measure_layers() -> list[Row]:
+    """A shape hatched by PySLM, its layers on one plate, with a long and a short time between them."""
+    rows = []
+    with TemporaryDirectory() as name:
+        shape, file = Path(name) / "ellipse.stl", Path(name) / "ellipse.cli"
+        shape.write_text(tell_prism(), encoding="utf-8")
+        file.write_text(hatch_stl(shape, Hatching(layer=40e-6, distance=100e-6)), encoding="utf-8")
+        for pause in (10.0, 0.1):
+            job = Job(file=ScanFile(str(file), None, 20.0), process=Process(), recoating=pause)
+            planned = plan_job(job)
+            record = planned.tell()
+            out = Path(name) / "planned.cli"
+            out.write_bytes(planned.write())
+            verify(planned.job.again(str(out)), record)
+            for k, told in enumerate(record["layers"], start=1):
+                rows.append({"recoating_s": pause, "layer": k} | told)
+                print(pause, k, told["verified"]["t_min_k"], told["verified"]["t_max_k"], flush=True)
+    return rows
+
+
+def tell_prism(sides: int = 60, layers: int = 4) -> str:
+    """An ellipse of 2.4 × 1.4 mm, four layers high, as ASCII STL in mm."""
+    t, top = np.linspace(0, 2 * np.pi, sides + 1), 0.04 * layers
+    rim = np.column_stack([1.2 * np.cos(t), 0.7 * np.sin(t)])
+    lines = ["solid ellipse"]
+    for (x0, y0), (x1, y1) in pairwise(rim.tolist()):
+        low0, low1, high0, high1 = (x0, y0, 0.0), (x1, y1, 0.0), (x0, y0, top), (x1, y1, top)
+        middle = ((0.0, 0.0, 0.0), (0.0, 0.0, top))
+        faces = (
+            (low0, low1, high0), (low1, high1, high0), (middle[0], low1, low0), (middle[1], high0, high1),
+        )  # fmt: skip
+        for face in faces:
+            lines += ["facet normal 0 0 0", "outer loop"]
+            lines += [f"vertex {x:.6f} {y:.6f} {z:.6f}" for x, y, z in face]
+            lines += ["endloop", "endfacet"]
+    return "\n".join([*lines, "endsolid ellipse", ""])
+
+
 def measure_times() -> list[Row]:
     """A layer of 10 × 10 mm planned, and a million lines read and written; each in its own process."""
     return [run_alone(name) for name in ("layer", "million")]
@@ -201,6 +243,7 @@ TABLES: dict[str, Callable[[], list[Row]]] = {
     "files": measure_files,
     "alloys": measure_alloys,
     "speed": measure_speed,
+    "layers": measure_layers,
     "times": measure_times,
 }
 ALONE = {"layer": plan_large, "million": write_million}

@@ -60,8 +60,14 @@ def load(file: Path) -> Mapping[str, Any]:
             f"{file.name}, line {problem.lineno}, column {problem.colno}: a run must be JSON, but is not "
             f"({problem.msg}); write it anew"
         ) from None
-    except (UnicodeDecodeError, RecursionError):
-        raise BadInput(f"{file.name}: a run must be JSON in UTF-8, but is not; write it anew") from None
+    except UnicodeDecodeError as problem:
+        line = problem.object.count(b"\n", 0, problem.start) + 1
+        raise BadInput(
+            f"{file.name}, line {line}: a run must be JSON in UTF-8, but byte {problem.start} is not; write "
+            "it anew"
+        ) from None
+    except RecursionError:
+        raise BadInput(f"{file.name}: a run must be JSON, but brackets go too deep; write it anew") from None
     except OSError as problem:
         raise BadInput(
             f"the log {str(file)[:80]!r} must be readable, but is not ({problem.strerror})"
@@ -78,10 +84,11 @@ def _take(series: Mapping[str, Any], name: str, file: Path) -> FloatArray:
             f"{file.name}: {name} must be a list of 1 to {MOST_ROWS} numbers, but is {show(values)}; give "
             "what control --json or simulate --json wrote"
         )
-    if not all(
-        value is None or (isinstance(value, int | float) and not abs(value) > 1e300) for value in values
-    ):
-        raise BadInput(f"{file.name}: {name} must hold numbers, but has something else; write it anew")
+    for k, value in enumerate(values):
+        if not (value is None or (isinstance(value, int | float) and not abs(value) > 1e300)):
+            raise BadInput(
+                f"{file.name}: entry {k} of {name} must be a number, but is {show(value)}; write it anew"
+            )
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 

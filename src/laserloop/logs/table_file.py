@@ -40,7 +40,9 @@ def read_header(file: Path) -> list[str]:
     """The names of the columns."""
     for _, cells in _rows(file):
         return cells
-    raise BadInput(f"{file.name}: a log must begin with the names of its columns, but is empty; add them")
+    raise BadInput(
+        f"{file.name}, line 1: a log must begin with the names of its columns, but is empty; add them"
+    )
 
 
 def read_table(
