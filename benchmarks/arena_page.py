@@ -126,8 +126,8 @@ def write_answers(rows: Sequence[Row]) -> str:
                 d = compare(differences, "d", "d")
                 without, rich_k = (float(np.mean([pair[k]["rms_k"] for pair in pairs])) for k in (0, 1))
                 lines.append(
-                    f"| {what} | {level} | {without:.2f} | {rich_k:.2f} | {d['d_mean_k']:.2f} "
-                    f"({d['d_low_k']:.2f} to {d['d_high_k']:.2f}) | {len(pairs)} |"
+                    f"| {what} | {level} | {without:.2f} | {rich_k:.2f} | {d['d_mean_k']:.2f}"
+                    f"{show_interval(d, 'd')} | {len(pairs)} |"
                 )
     return "\n".join(lines)
 
@@ -211,7 +211,12 @@ def show(value: float | None, digits: int) -> str:
 def show_gap(s: Row) -> str:
     if s["gap_mean_k"] is None:
         return "–"
-    return f"{s['gap_mean_k']:.2f} ({s['gap_low_k']:.2f} to {s['gap_high_k']:.2f})"
+    return f"{s['gap_mean_k']:.2f}" + show_interval(s, "gap")
+
+
+def show_interval(s: Row, name: str) -> str:
+    low, high = s[f"{name}_low_k"], s[f"{name}_high_k"]
+    return "" if low is None else f" ({low:.2f} to {high:.2f})"
 
 
 WORDS = """

@@ -104,7 +104,7 @@ def test_iterative_learning_takes_late_peaks_back_to_their_ticks() -> None:
 
 
 def test_passes_bring_iterative_learning_nearer_to_the_middle() -> None:
-    task = Task(family="zigzag", seed=10_000, ticks=60)
+    task = Task(family="zigzag", seed=10_000, ticks=40)
     rms = {name: score_record(play(task, find_entrant(name)))["rms_k"] for name in ("ilc", "constant")}
     assert rms["ilc"] < 0.5 * rms["constant"]
 

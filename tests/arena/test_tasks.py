@@ -48,6 +48,7 @@ def test_a_longer_list_begins_with_the_shorter_and_takes_the_families_in_turn() 
     assert long[: len(short)] == short
     assert {task.family for task in short} == set(FAMILIES)
     assert {task.split for task in long} == {"held-out"}
+    assert [task.seed for task in long[:: len(LEVELS)]] == [30_000] * 10 + [30_001] * 10 + [30_002] * 5
     assert len(short) == 10 * len(LEVELS)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from laserloop.report.figures import COLD, HOT, INK, STYLE, WIDTH
 from laserloop.report.figures import FAINT as SOFT
@@ -34,11 +35,11 @@ def draw_standings(standings: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> 
     axes.grid(axis="x", color=SOFT, linewidth=0.3)
     seen = {level for levels in shown.values() for level in levels}
     handles = [
-        mpl.lines.Line2D([], [], color=colour, marker=marker, linestyle="none", label=level)
+        Line2D([], [], color=colour, marker=marker, linestyle="none", label=f"disturbances {level}")
         for level, (colour, marker) in LOOKS.items()
         if level in seen
     ]
-    axes.legend(handles=handles, title="disturbances", loc="lower right")
+    axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(handles))
     return figure
 
 
@@ -46,10 +47,10 @@ def _plot(axes: Any, place: float, standing: Mapping[str, Any], gap: bool, colou
     if not gap:
         axes.plot(max(standing["rms_k"], LEAST), place, marker, color=colour, markersize=4)
         return
-    mean, low, high, worst = (
-        max(standing[f"gap_{name}_k"], LEAST) for name in ("mean", "low", "high", "worst")
-    )
+    mean, worst = (max(standing[f"gap_{name}_k"], LEAST) for name in ("mean", "worst"))
     axes.plot([mean, worst], [place, place], color=colour, linewidth=0.5)
-    axes.plot([low, high], [place, place], color=colour, linewidth=2.4, alpha=0.6)
+    if standing["gap_low_k"] is not None:
+        ends = [max(standing[f"gap_{name}_k"], LEAST) for name in ("low", "high")]
+        axes.plot(ends, [place, place], color=colour, linewidth=2.4, alpha=0.6)
     axes.plot(mean, place, marker, color=colour, markersize=4)
     axes.plot(worst, place, "|", color=colour, markersize=5)

@@ -111,8 +111,8 @@ def write_story(tables: Tables) -> list[str]:
     processes = list(dict.fromkeys(row["process"] for row in tables.rows))
     splits = list(dict.fromkeys(row["split"] for row in tables.rows))
     told = (
-        f"{len(tables.rows)} runs of {len(tables.standings)} entrants on {len(paths)} {' and '.join(splits)} "
-        f"paths of {len({family for family, _ in paths})} families; disturbances {', '.join(levels)}; "
+        f"{len(tables.rows)} runs of {len(tables.standings)} entrants; {' and '.join(splits)} paths: "
+        f"{len(paths)}, families: {len({family for family, _ in paths})}; disturbances {', '.join(levels)}; "
         f"process {', '.join(processes)}; plant graded, T_max between the nodes, settled lit ticks."
     )
     behind = {name: s["all"]["gap_runs"] for name, s in tables.standings.items()}
@@ -203,7 +203,7 @@ def _cell(value: float | None, show: Show, link: str = "", *, late: bool = False
 
 
 def _with_interval(cell: Cell, standing: Row) -> Cell:
-    if standing["gap_mean_k"] is None:
+    if standing["gap_low_k"] is None:
         return cell
     low, high = standing["gap_low_k"], standing["gap_high_k"]
     return Cell(f"{cell.text} ({low:.2f} to {high:.2f})", cell.value, cell.link)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,13 @@ def make_case(task: Task, entrant: Entrant) -> LoopCase:
 def settings_of(task: Task, entrant: Entrant) -> Record:
     """What names a run."""
     case = make_case(task, entrant)
-    return {"study": "arena", "task": task.name, "entrant": entrant.identity(), "case": case.settings()}
+    return {"study": "arena", "task": task.name, "entrant": _identify(entrant), "case": case.settings()}
+
+
+@cache
+def _identify(entrant: Entrant) -> Record:
+    """Read its files once, not once a task."""
+    return entrant.identity()
 
 
 def play(task: Task, entrant: Entrant) -> Record:

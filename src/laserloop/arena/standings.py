@@ -16,6 +16,7 @@ from laserloop.arena.scores import Row
 
 ORACLE, TWIN = "oracle", "twin"
 DRAWS, LEVEL = 2000, 0.95
+FEWEST = 5  # paths, below which an interval would only look like one
 MEANS = ("rms_k", "outside_fraction", "below_fraction", "step_mean_w", "energy_mj")
 WORST = ("above_k", "below_k", "excursion_k")
 SUMS = ("outside", "ticks", "clipped", "refused")
@@ -66,11 +67,13 @@ def compare(rows: Sequence[Row], column: str, name: str) -> Row:
     }
 
 
-def draw_interval(values: Sequence[float], groups: Sequence[str]) -> tuple[float, float]:
-    """The bootstrap interval of a mean of which the values of a group come together."""
+def draw_interval(values: Sequence[float], groups: Sequence[str]) -> tuple[float | None, float | None]:
+    """The bootstrap interval of a mean, of which the values of a group come together; a few have none."""
     gathered = defaultdict[str, list[float]](list)
     for value, group in zip(values, groups, strict=True):
         gathered[group].append(value)
+    if len(gathered) < FEWEST:
+        return None, None
     sums = np.array([sum(some) for some in gathered.values()])
     counts = np.array([len(some) for some in gathered.values()])
     drawn = np.random.default_rng(0).integers(len(sums), size=(DRAWS, len(sums)))

@@ -18,10 +18,10 @@ def tabulate_standings(tables: Tables) -> Table:
         table.add_column(heading, justify="right")
     for name, levels in tables.standings.items():
         every, clock = levels["all"], tables.clocks[name]
-        known = every["gap_mean_k"] is not None
+        known, drawn = every["gap_mean_k"] is not None, every["gap_low_k"] is not None
         gap = (
             f"{every['gap_mean_k']:.2f}" if known else NOTHING,
-            f"{every['gap_low_k']:.2f}–{every['gap_high_k']:.2f}" if known else NOTHING,
+            f"{every['gap_low_k']:.2f}–{every['gap_high_k']:.2f}" if drawn else NOTHING,
             f"{every['gap_worst_k']:.1f}" if known else NOTHING,
         )
         times = [show(clock[key]) for key, show in (CLOCKS["decision p50, µs"], CLOCKS["missed deadlines"])]

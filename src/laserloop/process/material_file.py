@@ -31,6 +31,7 @@ LIQUID = {"T_k": "T", "k_w_mk": "k", "rho_kg_m3": "rho", "cp_j_kgk": "cp"}
 DIGITS = 12  # of a table; a curve misses its own rows by rounding
 
 
+@cache
 def shipped_materials() -> tuple[str, ...]:
     """The names of the materials that come with the package."""
     names = [file.name for file in (files("laserloop.process") / "alloys").iterdir()]
@@ -41,12 +42,18 @@ def find_material(text: str) -> Material:
     """A shipped material by name, or one read from a CSV or YAML file by path."""
     name = text.lower()
     if name in shipped_materials():
-        file = files("laserloop.process") / "alloys" / f"{name}.yaml"
-        return _parse_yaml(file.read_text(encoding="utf-8"), file.name)
+        return _read_shipped(name)
     if name.endswith((".csv", ".yaml", ".yml")):
         return read_material(text)
     known = ", ".join(shipped_materials())
     raise BadInput(f"a material must be {known} or a .csv or .yaml file, got {show(text)}: choose one")
+
+
+@cache
+def _read_shipped(name: str) -> Material:
+    """Read once: every process that says nothing of its material asks for one."""
+    file = files("laserloop.process") / "alloys" / f"{name}.yaml"
+    return _parse_yaml(file.read_text(encoding="utf-8"), file.name)
 
 
 def _parse_yaml(text: str, where: str) -> Material:
