@@ -40,7 +40,7 @@ class Outcome:
 
 def ask(port: int, place: str = "/runs", *, method: str = "GET", body: Any = None, **headers: str) -> int:
     """The status of an answer."""
-    connection = HTTPConnection(HERE, port, timeout=30)
+    connection = HTTPConnection(HERE, port, timeout=90)
     connection.request(method, place, body=body, headers={k.replace("_", "-"): v for k, v in headers.items()})
     answer = connection.getresponse()
     answer.read()
@@ -137,7 +137,7 @@ def bomb(port: int, megabytes: int) -> Outcome:
             file.write(bytes(1_000_000))
     passed, squeezed = 0, gzip.compress(bytes(1_000_000 * min(megabytes, 100)))
     for name in ("bomb.csv", "bomb.gcode", "bomb.zip", "bomb"):
-        connection = HTTPConnection(HERE, port, timeout=30)
+        connection = HTTPConnection(HERE, port, timeout=90)
         connection.request("POST", f"/files?name={name}", body=zipped.getvalue())
         key = json.loads(connection.getresponse().read())["file"]
         connection.close()

@@ -112,13 +112,24 @@ class Crew:
         self._tasks: set[asyncio.Task[None]] = set()
         self._hiring = asyncio.Lock()
 
-    async def hire(self) -> None:
+    async def hire(self, spares: int = SPARES) -> None:
         """Have as many waiting workers as there should be."""
         async with self._hiring:
             self._workers = [worker for worker in self._workers if worker.alive]
             free = sum(worker.free.is_set() for worker in self._workers)
-            for _ in range(min(SPARES - free, MOST_AT_WORK + SPARES - len(self._workers))):
+            for _ in range(min(spares - free, MOST_AT_WORK + SPARES - len(self._workers))):
                 self._workers.append(await Worker.start())
+
+    async def warm_up(self) -> None:
+        """Workers one after another, so that a page that opens meanwhile has a processor, too."""
+        for spares in range(1, SPARES + 1):
+            await self.hire(spares)
+            for worker in self._workers:
+                await worker.warm.wait()
+
+    def begin_to_warm_up(self) -> None:
+        """The same, while others go on."""
+        self._spawn(self.warm_up())
 
     async def leave(self) -> None:
         """End everything."""
@@ -188,7 +199,7 @@ class Crew:
 
     async def _find(self) -> Worker:
         """A worker that is free, warm ones first."""
-        await self.hire()
+        await self.hire(1)
         free = [worker for worker in self._workers if worker.alive and worker.free.is_set()]
         if not free:
             raise BadInput("all workers are busy: wait until a run ends, or stop one")

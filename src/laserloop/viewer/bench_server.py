@@ -133,7 +133,7 @@ class Bench:
     @asynccontextmanager
     async def live(self, _: Starlette) -> AsyncIterator[None]:
         """Workers while the server runs."""
-        await self.crew.hire()
+        self.crew.begin_to_warm_up()
         try:
             yield
         finally:

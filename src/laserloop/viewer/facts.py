@@ -26,18 +26,19 @@ FACTS = {
     "process.plate_mm": "plate {} mm",
     "ticks": "{} ticks",
 }
+PARTS = {key: tuple(key.split(".")) for key in FACTS}
 LONGEST = 60  # characters of a fact
 
 
-def find_facts(record: Mapping[str, Any]) -> dict[str, str]:
-    """What a run says of itself, by key."""
+def find_facts(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run says of itself, by key; put into words only where it is needed."""
     facts = {}
-    for key, words in FACTS.items():
+    for key, parts in PARTS.items():
         value: Any = record
-        for part in key.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
+        for part in parts:
+            value = value.get(part) if type(value) is dict else None
         if value is not None:
-            facts[key] = words.format(_say(value))[:LONGEST]
+            facts[key] = value
     return facts
 
 
@@ -57,9 +58,10 @@ def tell_apart(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _tell_group(runs: Sequence[Mapping[str, Any]], members: list[int], told: list[str]) -> None:
-    keys = [key for key in FACTS if len({runs[i]["facts"].get(key) for i in members}) > 1]
+    keys = [key for key in FACTS if len({repr(runs[i]["facts"].get(key)) for i in members}) > 1]
     for i in members:
-        told[i] = ", ".join(runs[i]["facts"][key] for key in keys if key in runs[i]["facts"])
+        facts = runs[i]["facts"]
+        told[i] = ", ".join(FACTS[key].format(_say(facts[key]))[:LONGEST] for key in keys if key in facts)
     counts: dict[str, int] = defaultdict(int)
     for i in members:
         counts[told[i]] += 1

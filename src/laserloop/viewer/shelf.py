@@ -49,7 +49,7 @@ class Shelf:
         known: dict[Path, tuple[str, Shown | None]] = {}
         runs: dict[str, Shown] = {}
         places: dict[str, Path] = {}
-        self.left_out = 0
+        self.left_out, root = 0, os.path.join(os.fsencode(self.root), b"")
         for count, (file, stamp) in enumerate(_walk(self.root)):
             if count >= MOST_FILES or len(runs) >= MOST_RUNS:
                 self.left_out += 1
@@ -58,7 +58,7 @@ class Shelf:
             known[file] = before if before is not None and before[0] == stamp else (stamp, read_head(file))
             shown = known[file][1]
             if shown is not None:
-                place = os.fsencode(file.relative_to(self.root))
+                place = os.fsencode(file)[len(root) :]
                 name = hashlib.sha256(place).hexdigest()[:12]
                 runs[name] = {"file": place.decode(errors="replace"), "stamp": stamp} | shown
                 places[name] = file

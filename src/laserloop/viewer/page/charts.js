@@ -15,21 +15,42 @@ export function visible(runs, now, span) {  // the ticks that are shown, of the 
 
 export const longest = runs => runs.reduce((a, b) => a.ticks >= b.ticks ? a : b);
 
-function frame(id, runs, shown, [low, high], unitOf) {  // axes; how ticks and values lie
-  const [g, w, h] = sheet(at(id)), right = w - RIGHT, top = 6, foot = h - 20;
+// What does not change with the tick that is looked at, curves and axes, is painted once and kept; a cursor and a few dots
+// are all that a step or a scrub costs.
+const kept = new Map();  // id of a chart -> { key, canvas }
+
+function layer(id, runs, shown, limits, paint, g, w, h) {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const key = [w, h, g.canvas.width, dark, shown, limits, ...runs.map(run => run.id + run.version)].join();
+  const old = kept.get(id) ?? { canvas: document.createElement("canvas") };
+  if (old.key !== key) {
+    old.key = key; kept.set(id, old);
+    old.canvas.width = g.canvas.width; old.canvas.height = g.canvas.height;
+    const own = old.canvas.getContext("2d");
+    own.setTransform(g.getTransform()); own.font = g.font; own.lineJoin = own.lineCap = "round";
+    paint(own);
+  }
+  g.drawImage(old.canvas, 0, 0, w, h);
+}
+
+function frame(id, runs, shown, [low, high], foot = 20) {  // how ticks and values lie
+  const [g, w, h] = sheet(at(id)), right = w - RIGHT, top = 6, bottom = h - foot;
   const main = longest(runs), t0 = shown[0] ? main.column.t_s[shown[0] - 1] : 0, t1 = main.column.t_s[shown[1] - 1];
-  const x = t => LEFT + (right - LEFT) * (t - t0) / (t1 - t0 || 1), y = v => foot - (foot - top) * (v - low) / (high - low);
-  const [scale, unit] = timeUnit(t1);
-  for (const v of marks(low, high, Math.max(2, h / 48))) {
+  const x = t => LEFT + (right - LEFT) * (t - t0) / (t1 - t0 || 1), y = v => bottom - (bottom - top) * (v - low) / (high - low);
+  return { g, w, h, x, y, right, top, foot: h - 20, t0, t1, low, high };
+}
+
+function axes(f, g, unitOf) {
+  const [scale, unit] = timeUnit(f.t1), { x, y, right } = f;
+  for (const v of marks(f.low, f.high, Math.max(2, f.h / 48))) {
     line(g, [[LEFT, y(v)], [right, y(v)]], ink("--line"), 1);
     write(g, unitOf(v), LEFT - 6, y(v), "right");
   }
-  const ends = [...marks(t0 / scale, t1 / scale, Math.max(2, w / 110))];
-  ends.forEach((v, i) => write(g, i === ends.length - 1 ? v + " " + unit : v, x(v * scale), foot + 5, i === ends.length - 1 ? "right" : "center", "top"));
-  return { g, x, y, right, top, foot, t0, t1 };
+  const ends = [...marks(f.t0 / scale, f.t1 / scale, Math.max(2, f.w / 110))];
+  ends.forEach((v, i) => write(g, i === ends.length - 1 ? v + " " + unit : v, x(v * scale), f.foot + 5, i === ends.length - 1 ? "right" : "center", "top"));
 }
 
-function inside(f, draw) { f.g.save(); f.g.beginPath(); f.g.rect(LEFT, f.top, f.right - LEFT, f.foot - f.top); f.g.clip(); draw(f.g); f.g.restore(); }
+function inside(f, g, draw) { g.save(); g.beginPath(); g.rect(LEFT, f.top, f.right - LEFT, f.foot - f.top); g.clip(); draw(); g.restore(); }
 
 function range(run, f) {  // its ticks between the ends of the frame
   const first = Math.max(0, Math.floor(f.t0 / run.tick_s) - 1), last = Math.min(run.count, Math.ceil(f.t1 / run.tick_s) + 1);
@@ -55,17 +76,17 @@ function limits(runs) {  // what counts, and the windows; heating up would flatt
   return [low - pad, high + pad];
 }
 
-function paintWindow(f, run, colour, alpha) {
+function paintWindow(f, g, run, colour, alpha) {
   const c = run.column, [from, to] = range(run, f);
   if (!run.windowed) return;
-  f.g.fillStyle = colour;
+  g.fillStyle = colour;
   let start = from;
   for (let k = from + 1; k <= to; k++) {  // one box for each stretch without a change
     if (k < to && c.window_low_k[k] === c.window_low_k[start] && c.window_high_k[k] === c.window_high_k[start]) continue;
     const end = k >= run.count ? f.right : f.x(c.t_s[k - 1]), begin = start ? f.x(c.t_s[start - 1]) : f.x(0);
     const [a, b] = [f.y(c.window_high_k[start]), f.y(c.window_low_k[start])];
-    f.g.globalAlpha = alpha; f.g.fillRect(begin, a, end - begin, b - a); f.g.globalAlpha = 1;
-    for (const edge of [a, b]) line(f.g, [[begin, edge], [end, edge]], ink("--band-edge"), 1);
+    g.globalAlpha = alpha; g.fillRect(begin, a, end - begin, b - a); g.globalAlpha = 1;
+    for (const edge of [a, b]) line(g, [[begin, edge], [end, edge]], ink("--band-edge"), 1);
     start = k;
   }
 }
@@ -86,37 +107,51 @@ function paintFan(f, run, now, colour) {  // what is expected of the coming tick
 }
 
 export function temperature(runs, now, shown) {
-  const f = frame("temp", runs, shown, limits(runs), v => v + " K");
+  const bounds = limits(runs), f = frame("temp", runs, shown, bounds), { g } = f;
   const same = new Set(runs.filter(r => r.windowed).map(r => [r.column.window_low_k[r.count - 1], r.column.window_high_k[r.count - 1]].join())).size < 2;
-  inside(f, g => {
-    runs.forEach((run, i) => (same ? i === 0 || !runs[0].windowed : true) && paintWindow(f, run, same ? ink("--band") : ink("--run-" + i), same ? 1 : 0.16));
+  layer("temp", runs, shown, bounds, own => {
+    axes(f, own, v => v + " K");
+    inside(f, own, () => {
+      runs.forEach((run, i) => (same ? i === 0 || !runs[0].windowed : true) && paintWindow(f, own, run, same ? ink("--band") : ink("--run-" + i), same ? 1 : 0.16));
+      runs.forEach((run, i) => paintRun(f, own, run, ink("--run-" + i), runs.length === 1));
+    });
+  }, g, f.w, f.h);
+  inside(f, g, () => {
     runs.forEach((run, i) => {
-      const c = run.column, colour = ink("--run-" + i), [from, to] = range(run, f), x = k => f.x(c.t_s[k]);
-      if (runs.length === 1) {
-        g.globalAlpha = 0.2; g.fillStyle = colour;
-        ribbon(g, from, to, x, f.y, k => c.predicted_k[k] + c.margin_above_k[k], k => c.predicted_k[k] - c.margin_below_k[k]);
-        g.globalAlpha = 0.8; g.strokeStyle = ink("--fan"); g.lineWidth = 1; g.setLineDash([3, 3]);
-        if (to - from < 2000) curve(g, from, to, x, f.y, c.predicted_k);
-        g.setLineDash([]); g.globalAlpha = 1;
-      }
-      g.strokeStyle = colour; g.lineWidth = 1.7;
-      curve(g, from, to, x, f.y, c.t_k);
       const k = Math.min(now, run.count - 1);
-      if (k >= 0) { paintFan(f, run, k, ink("--fan")); dot(g, x(k), f.y(c.t_k[k]), 4, colour); }
+      if (k >= 0) { paintFan(f, run, k, ink("--fan")); dot(g, f.x(run.column.t_s[k]), f.y(run.column.t_k[k]), 4, ink("--run-" + i)); }
     });
     cursor(f, runs, now);
   });
   return f;
 }
 
+function paintRun(f, g, run, colour, alone) {  // the peak and, of a single run, what was predicted and how far off that may be
+  const c = run.column, [from, to] = range(run, f), x = k => f.x(c.t_s[k]);
+  if (alone) {
+    g.globalAlpha = 0.2; g.fillStyle = colour;
+    ribbon(g, from, to, x, f.y, k => c.predicted_k[k] + c.margin_above_k[k], k => c.predicted_k[k] - c.margin_below_k[k]);
+    g.globalAlpha = 0.8; g.strokeStyle = ink("--fan"); g.lineWidth = 1; g.setLineDash([3, 3]);
+    if (to - from < 2000) curve(g, from, to, x, f.y, c.predicted_k);
+    g.setLineDash([]); g.globalAlpha = 1;
+  }
+  g.strokeStyle = colour; g.lineWidth = 1.7;
+  curve(g, from, to, x, f.y, c.t_k);
+}
+
 export function power(runs, now, shown) {
-  const most = Math.max(1e-3, ...runs.map(run => run.scores.powerHigh));
-  const f = frame("power", runs, shown, [0, 1.1 * most], v => v + " W");
-  inside(f, g => {
+  const bounds = [0, 1.1 * Math.max(1e-3, ...runs.map(run => run.scores.powerHigh))], f = frame("power", runs, shown, bounds), { g } = f;
+  layer("power", runs, shown, bounds, own => {
+    axes(f, own, v => v + " W");
+    inside(f, own, () => runs.forEach((run, i) => {
+      const c = run.column, [from, to] = range(run, f);
+      own.strokeStyle = ink("--run-" + i); own.lineWidth = 1.6;
+      curve(own, from, to, j => f.x(c.t_s[j]), f.y, c.power_w);
+    }));
+  }, g, f.w, f.h);
+  inside(f, g, () => {
     runs.forEach((run, i) => {
-      const c = run.column, [from, to] = range(run, f), k = Math.min(now, run.count - 1);
-      g.strokeStyle = ink("--run-" + i); g.lineWidth = 1.6;
-      curve(g, from, to, j => f.x(c.t_s[j]), f.y, c.power_w);
+      const c = run.column, k = Math.min(now, run.count - 1);
       if (k >= 0) dot(g, f.x(c.t_s[k]), f.y(c.power_w[k]), 3.5, ink("--run-" + i));
     });
     cursor(f, runs, now);
@@ -124,32 +159,38 @@ export function power(runs, now, shown) {
   return f;
 }
 
-const LOWEST = 1e-6;  // s
+const LOWEST = 1e-6, STRIP = 5;  // s; pixels of a row of marks
 export function decisions(runs, now, shown) {  // on a scale of powers of ten: microseconds beside milliseconds
   const tick = longest(runs).tick_s, most = Math.max(2 * tick, ...runs.map(run => 2e-3 * run.scores.slowest));
-  const [low, high] = [Math.log10(LOWEST), Math.log10(Math.max(most, 10 * LOWEST))];
-  const [g0, w, h] = sheet(at("time")), right = w - RIGHT, top = 4, strip = 5, foot = h - 20 - 2 * strip;
-  const main = longest(runs), t0 = shown[0] ? main.column.t_s[shown[0] - 1] : 0, t1 = main.column.t_s[shown[1] - 1];
-  const f = { g: g0, right, top, foot: h - 20, t0, t1, x: t => LEFT + (right - LEFT) * (t - t0) / (t1 - t0 || 1), y: v => foot - (foot - top) * (v - low) / (high - low) };
-  for (let p = Math.ceil(low); p <= high; p++) {
-    line(g0, [[LEFT, f.y(p)], [right, f.y(p)]], ink("--line"), 1);
-    if (p % 2 === 0 || high - low < 3) write(g0, time(10 ** p).replace(".00", "").replace(".0", ""), LEFT - 6, f.y(p), "right");
-  }
-  inside(f, g => {
-    line(g, [[LEFT, f.y(Math.log10(tick))], [right, f.y(Math.log10(tick))]], ink("--above"), 1, [5, 4]);
-    runs.forEach((run, i) => {
-      const c = run.column, [from, to] = range(run, f);
-      g.strokeStyle = ink("--run-" + i); g.lineWidth = 1.2;
-      if (run.scores.slowest > 0) curve(g, from, to, k => f.x(c.t_s[k]), v => f.y(Math.log10(Math.max(LOWEST, 1e-3 * v))), c.tick_ms);
-      for (let k = from; k < to; k++) {  // what was not simply solved, below
-        const words = run.status(k);
-        if (!words || words === SOLVED) continue;
-        g.fillStyle = words === DARK ? ink("--edge") : ink("--above");
-        g.fillRect(f.x(k ? c.t_s[k - 1] : 0), foot + 3 + strip * (i % 2), Math.max(1, f.x(c.t_s[k]) - f.x(k ? c.t_s[k - 1] : 0)), strip - 1);
-      }
+  const bounds = [Math.log10(LOWEST), Math.log10(Math.max(most, 10 * LOWEST))], f = frame("time", runs, shown, bounds, 20 + 2 * STRIP), { g } = f;
+  layer("time", runs, shown, bounds, own => {
+    for (let p = Math.ceil(f.low); p <= f.high; p++) {
+      line(own, [[LEFT, f.y(p)], [f.right, f.y(p)]], ink("--line"), 1);
+      if (p % 2 === 0 || f.high - f.low < 3) write(own, time(10 ** p).replace(".00", "").replace(".0", ""), LEFT - 6, f.y(p), "right");
+    }
+    inside(f, own, () => {
+      line(own, [[LEFT, f.y(Math.log10(tick))], [f.right, f.y(Math.log10(tick))]], ink("--above"), 1, [5, 4]);
+      runs.forEach((run, i) => paintDecisions(f, own, run, i));
     });
-    cursor(f, runs, now);
-  });
-  write(g0, "tick", right, f.y(Math.log10(tick)) - 3, "right", "bottom", ink("--above"));
+    write(own, "tick", f.right, f.y(Math.log10(tick)) - 3, "right", "bottom", ink("--above"));
+  }, g, f.w, f.h);
+  inside(f, g, () => cursor(f, runs, now));
   return f;
+}
+
+function paintDecisions(f, g, run, i) {
+  const c = run.column, [from, to] = range(run, f), start = k => f.x(k ? c.t_s[k - 1] : 0);
+  g.strokeStyle = ink("--run-" + i); g.lineWidth = 1.2;
+  if (run.scores.slowest > 0) curve(g, from, to, k => f.x(c.t_s[k]), v => f.y(Math.log10(Math.max(LOWEST, 1e-3 * v))), c.tick_ms);
+  if (!run.statuses.length) return;
+  for (let k = from; k < to;) {  // what was not simply solved, a mark for each stretch of it
+    const words = run.status(k);
+    let end = k + 1;
+    while (end < to && c.status[end] === c.status[k]) end++;
+    if (words && words !== SOLVED) {
+      g.fillStyle = words === DARK ? ink("--edge") : ink("--above");
+      g.fillRect(start(k), f.foot - 2 * STRIP + 2 + STRIP * (i % 2), Math.max(1, start(end) - start(k)), STRIP - 1);
+    }
+    k = end;
+  }
 }

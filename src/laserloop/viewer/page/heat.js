@@ -11,7 +11,7 @@ export function thermal(runs) {
   if (at("heat-figure").hidden) return;
   const [g, w, h] = sheet(at("heat"));
   if (!shown.length) { write(g, "No image of this tick", w / 2, h / 2, "center"); return; }
-  const bar = 54, gap = 8, side = Math.min(h, (w - bar - gap * (shown.length - 1)) / shown.length);
+  const bar = 64, gap = 8, side = Math.min(h, (w - bar - gap * (shown.length - 1)) / shown.length);
   const left = Math.max(0, (w - bar - side * shown.length - gap * (shown.length - 1)) / 2);
   shown.forEach((run, i) => paint(g, run, left + i * (side + gap), (h - side) / 2, side, shown.length > 1 ? run.title : ""));
   scale(g, shown[0], left + shown.length * (side + gap), (h - side) / 2, side);

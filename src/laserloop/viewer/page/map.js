@@ -3,7 +3,7 @@
 import { path as palette, STEPS, step } from "./colours.js";
 import { at, dot, ink, line, sheet, write } from "./plot.js";
 
-const PAD = 26, FOOT = 40;
+const PAD = 26, FOOT = 40, LONG = 4000;  // ticks, from which on all that is done is shown at once
 const kept = { canvas: document.createElement("canvas"), run: null, key: "", done: 0 };
 
 export function extent(xs, ys, n) {
@@ -24,7 +24,7 @@ export function map(run, now) {
   const c = run.column, e = run.extent ??= extent(c.x_mm, c.y_mm, run.ticks), p = placing(e, w, h);
   const ratio = Math.min(window.devicePixelRatio || 1, 2), dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const key = [w, h, ratio, dark].join();
-  const own = kept.canvas.getContext("2d"), until = Math.min(now + 1, run.count);
+  const own = kept.canvas.getContext("2d"), until = run.ticks > LONG ? run.count : Math.min(now + 1, run.count);
   if (kept.run !== run || kept.key !== key || kept.done > until) {
     kept.canvas.width = Math.round(w * ratio); kept.canvas.height = Math.round(h * ratio);
     Object.assign(kept, { run, key, done: 0 });
@@ -34,7 +34,7 @@ export function map(run, now) {
   paint(own, run, p, kept.done, until);
   kept.done = until;
   g.drawImage(kept.canvas, 0, 0, w, h);
-  const k = Math.max(0, until - 1);
+  const k = Math.max(0, Math.min(now, run.count - 1));
   dot(g, p.x(c.x_mm[k]), p.y(c.y_mm[k]), 9, "rgb(255 140 40 / 35%)");
   dot(g, p.x(c.x_mm[k]), p.y(c.y_mm[k]), 4.5, ink("--accent"));
   ruler(g, e.size, p.scale, h);

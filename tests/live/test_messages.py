@@ -1,0 +1,31 @@
+"""Messages and films: what goes in comes out, and nothing grows without end."""
+
+import numpy as np
+
+from laserloop.live import film as room
+from laserloop.live.film import Film
+from laserloop.live.message import pack, unpack
+
+
+def test_a_message_carries_words_and_arrays() -> None:
+    rows, image = np.arange(6, dtype=np.float32).reshape(2, 3), np.arange(5, dtype=np.uint8)
+    message = pack({"kind": "ticks", "word": "ä"}, {"rows": rows, "image": image})
+    words, arrays = unpack(message)
+    assert words == {"kind": "ticks", "word": "ä"}
+    assert np.array_equal(arrays["rows"], rows)
+    assert np.array_equal(arrays["image"], image)
+    assert (message.index(rows.tobytes()) % 8, len(message) % 8) == (0, 0)  # where a browser can read them
+
+
+def test_a_film_stays_small_and_covers_the_whole_run() -> None:
+    film, image, fan = Film(), np.zeros((2, 2), np.uint8), np.zeros(1, np.float32)
+    for k in range(10_000):
+        film.add({"run": "a", "k": k}, image, fan)
+    assert room.MOST_FRAMES / 2 <= len(film.frames) <= room.MOST_FRAMES
+    gaps = np.diff(film.ticks)
+    assert gaps.max() <= 64
+    assert film.ticks[0] < 64
+    found = film.find(5000)
+    assert found is not None
+    assert 4936 <= unpack(found)[0]["k"] <= 5000
+    assert Film().find(0) is None

@@ -1,0 +1,39 @@
+"""Orders: what a page may ask for, and what it becomes."""
+
+from pathlib import Path
+
+import pytest
+
+from laserloop.bad_input import BadInput
+from laserloop.live import order as room
+from laserloop.live.order import read_order
+
+
+def test_an_order_becomes_a_case_for_each_controller() -> None:
+    changes = {"material": "ti64", "window_k": [1200, 1240], "noise_k": 5, "power_max_w": 30}
+    given = {"path": "raster:3", "changes": changes, "controllers": ["twin", "pi"], "absorptivity_error": 0.9}
+    order = read_order(given, {})
+    assert order.controllers == ("twin", "pi")
+    case = order.make_case("pi")
+    assert (case.controller, case.plant, case.mismatch) == ("pi", "graded", (("absorptivity", 0.9),))
+    assert case.process.window == (1200.0, 1240.0)
+    assert (case.process.material.name, case.process.camera.noise) == ("ti64", 5.0)
+    assert case.process.laser.power == (0.0, 30.0)
+    assert len(order.find_path()) == 320
+
+
+def test_a_dropped_file_keeps_its_name_and_goes_to_the_middle(tmp_path: Path) -> None:
+    file = tmp_path / "0123.csv"
+    file.write_text("x_mm,y_mm\n4,4\n5,4\n")
+    order = read_order({"path": {"file": "key"}}, {"key": ("my part.csv", file)})
+    path = order.find_path()
+    assert path.name == "my part.csv"
+    assert path.positions.mean(axis=0) == pytest.approx([0.0, 0.0], abs=1e-5)
+    short = read_order({"path": {"file": "key"}, "ticks": 5}, {"key": ("my part.csv", file)})
+    assert len(short.find_path()) == 5
+
+
+def test_a_long_path_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MOST_TICKS", 319)
+    with pytest.raises(BadInput, match="say how many to follow"):
+        read_order({"path": "spiral"}, {}).find_path()
