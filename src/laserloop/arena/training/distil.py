@@ -26,6 +26,7 @@ from laserloop.process import find_process
 FloatArray = NDArray[np.float64]
 Samples = tuple[NDArray[np.float32], NDArray[np.float32]]  # what was seen, and the teacher's share
 
+SAMPLES = "-samples.npz"  # not part of the model
 LAST = 4  # times as many epochs in the last round
 ROUND = 0.02  # of the range: errors beyond count by their size, not by their square
 
@@ -49,8 +50,7 @@ def distil(settings: Distillation, out: Path, say: Callable[[str], None] = print
     """Train; policy and samples lie in `out` after every round, and a second call goes on from there."""
     out.mkdir(parents=True, exist_ok=True)
     began = time.process_time()
-    name = f"{settings.process}-seed{settings.seed}"
-    store, target = out / f"{name}.npz", out / f"{name}.safetensors"
+    store, target = out / f"{settings.process}{SAMPLES}", out / f"{settings.process}.safetensors"
     made_for = fingerprint(find_process(settings.process))
     about = {"process": made_for, "name": settings.process, "seed": settings.seed}
     seen, shares, first, spent = read_store(store)

@@ -29,6 +29,7 @@ from laserloop.control.policy import Policy, fingerprint
 from laserloop.paths.families import FAMILIES
 from laserloop.process import find_process
 
+STAGE, LEARNER = "-stage.json", "-learner.zip"  # not part of the model
 CHUNK = 20  # updates between two saves
 
 
@@ -63,8 +64,8 @@ def train_ppo(settings: PpoSettings, out: Path, say: Callable[[str], None] = pri
     """Train; the policy, the learner and how far it has come lie in `out` after every chunk."""
     out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
-    name = f"{settings.process}-seed{settings.seed}"
-    kept, learner = out / f"{name}.json", out / f"{name}.zip"
+    name = settings.process
+    kept, learner = out / f"{name}{STAGE}", out / f"{name}{LEARNER}"
     done = Progress(**json.loads(kept.read_text("utf-8"))) if kept.exists() else Progress()
     made_for = fingerprint(find_process(settings.process))
     about = {"process": made_for, "name": settings.process, "seed": settings.seed}
