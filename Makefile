@@ -7,7 +7,7 @@ TORCH ?= 2.13.0
 # mutants of each room, or all
 SAMPLE ?= 60
 
-.PHONY: core setup demo test lint docs readme wheel package-check constraints validate bench mutants clean
+.PHONY: core setup demo test lint docs readme gallery wheel platform-wheel package-check constraints validate bench mutants clean
 
 core: $(VENV)/.core  # what simulates and controls; no PyTorch, no tools
 setup: $(VENV)/.ready  # all of it
@@ -41,10 +41,16 @@ docs: setup  # a warning is an error
 readme: setup  # the README's tables, from the results under docs/
 	$(BIN)/python docs/_ext/readme_table.py
 
+gallery: setup  # runs every example; its page and pictures
+	$(BIN)/python benchmarks/gallery.py
+
 wheel: setup
 	$(BIN)/python -m build --outdir out/dist
 
-package-check: wheel  # minutes: the wheel in empty environments, oldest and newest
+platform-wheel: wheel  # a wheel with the controllers compiled, for machines without a compiler
+	$(BIN)/python .ci/platform_wheel.py out/dist
+
+package-check: platform-wheel  # minutes: the wheels in empty environments, oldest and newest
 	$(BIN)/python .ci/package_check.py out/dist
 
 constraints:  # all of .[dev] as it is newest today, and the oldest versions that pyproject.toml admits

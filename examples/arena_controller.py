@@ -3,6 +3,8 @@
 laserloop arena --quick --controller examples/arena_controller.py:Cautious --out out/mine
 """
 
+from pathlib import Path
+
 import numpy as np
 
 import laserloop as ll
@@ -26,18 +28,23 @@ class Cautious:
         return float((self.power + 0.03 * error) * (0.9 + 0.1 * straight))
 
 
-def main() -> float:
-    """Returns its RMS from the window's middle on one public task, K."""
+def main(picture: str | None = None) -> float:
+    """Returns its RMS from the window's middle on one public task, K; the twin meets it there."""
     from laserloop.arena.entrants import find_entrant
     from laserloop.arena.runs import play
     from laserloop.arena.scores import score_record
     from laserloop.arena.tasks import find_task
+    from laserloop.report.run_figures import draw_comparison
+    from laserloop.report.save import save_figure
 
-    record = play(find_task("zigzag-304-nominal-v1:10000@60"), find_entrant(f"{__file__}:Cautious"))
-    rms: float = score_record(record)["rms_k"]
-    print(f"Cautious on zigzag 10000: {rms:.1f} K from the middle")
-    return rms
+    task = find_task("zigzag-304-nominal-v1:10000@60")
+    records = [play(task, find_entrant(name)) for name in (f"{__file__}:Cautious", "twin")]
+    found = [float(score_record(record)["rms_k"]) for record in records]
+    print(f"{task.name}: Cautious {found[0]:.1f} K from the middle, twin {found[1]:.1f} K")
+    if picture:
+        save_figure(Path(picture), draw_comparison(records))
+    return found[0]
 
 
 if __name__ == "__main__":
-    main()
+    main("arena_controller.png")

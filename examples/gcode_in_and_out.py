@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 import laserloop as ll
 from laserloop.paths.scan_file import ScanFile
 from laserloop.plan.job import Job, plan_job
-from laserloop.plan.verify import score_episodes, simulate_job
+from laserloop.plan.verify import score_layers, simulate_job
 from laserloop.report.plan_figures import draw_plan
 from laserloop.report.save import save_figure
 
@@ -23,12 +23,12 @@ def main(picture: str | None = None) -> float:
         out.write_bytes(planned.write())
         print(f"{len(FILE.read_bytes().splitlines())} lines in, {len(out.read_bytes().splitlines())} out:")
         print("\n".join(out.read_text().splitlines()[6:11]))
-        (episode,) = simulate_job(job.again(str(out)))
-    found = score_episodes([episode], process.window)
+        (layer,) = simulate_job(job.again(str(out)))
+    found = score_layers([layer], process.window)
     print(f"simulated: {found['t_min_k']:.1f} to {found['t_max_k']:.1f} K")
     if picture:
-        (layer,) = planned.layers
-        save_figure(Path(picture), draw_plan(layer.series(), process.window, episode.temperature))
+        (plan,) = planned.layers
+        save_figure(Path(picture), draw_plan(plan.series(), process.window, layer.temperature))
     return float(found["t_max_k"])
 
 

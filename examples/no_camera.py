@@ -17,7 +17,7 @@ def main(picture: str | None = None) -> float:
             controller="twin",
             plant="graded",
             ticks=120,
-            fault=Fault(kind="drop"),  # every image, from the first tick on
+            faults=(Fault(kind="drop"),),  # every image, from the first tick on
             mismatch=(("absorptivity", absorbed),),
         )
         record = record_case(case)

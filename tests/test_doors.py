@@ -50,7 +50,8 @@ DOORS: dict[str, set[str]] = {
     "native": {"bad_input", "control", "paths", "plant", "predict", "process"},
     "paths": {"bad_input"},
     "plan": {
-        *("bad_input", "control", "data", "native", "paths", "plant", "predict", "process", "versions"),
+        *("bad_input", "cluster", "control", "data", "native", "paths", "plant", "predict", "process"),
+        "versions",
     },
     "plant": {"bad_input", "paths", "process"},
     "predict": {"bad_input", "data", "paths", "plant", "process"},

@@ -46,12 +46,18 @@ def look_for_extras() -> Iterator[Check]:
 def look_for_compiler() -> Check:
     """Without one everything works, more slowly."""
     from laserloop.native.build import NoCompiler, find_compiler, load_library
+    from laserloop.native.twin import came_compiled
 
     try:
         load_library({"doctor.c": "int doctor(void);\nint doctor(void) { return 1; }\n"}, "doctor.c")
         return Check("C compiler", f"{find_compiler()} builds the fast controllers")
     except NoCompiler as missing:
-        return Check("C compiler", f"{missing}; controllers run in NumPy, about 100 times slower", "missing")
+        if came_compiled():
+            return Check(
+                "C compiler", f"{missing}; the controllers that came compiled with the package are used"
+            )
+        cure = "controllers run in NumPy, about 100 times slower; install gcc or clang"
+        return Check("C compiler", f"{missing}; {cure}", "missing")
 
 
 def look_at_caches() -> Iterator[Check]:

@@ -125,3 +125,52 @@ def test_check_marks_what_cannot_work(capsys: Capture) -> None:
     out, _ = run(capsys, "check", "a.yaml")
     for words in ("slow down to", "which is coarse", "only 8 K wide", "only 4 σ thick", "marked with !"):
         assert words in " ".join(out.split()), out
+
+
+def test_several_files_go_into_a_folder_and_a_bad_one_is_told_at_the_end(capsys: Capture) -> None:
+    Path("line.csv").write_text("x_mm,y_mm\n-0.4,0\n0.4,0\n")
+    Path("bad.txt").write_text("nothing\n")
+    words = ("part.gcode", "line.csv", "bad.txt", "--by", "vector", "--workers", "1")
+    err = refuse(capsys, "plan", *words, "--out", "planned", "--json", "all.json")
+    assert "1 of 3 files could not be planned; bad.txt, line 1: a segment table must begin with" in err
+    assert sorted(file.name for file in Path("planned").iterdir()) == ["line.csv", "part.gcode"]
+    told = json.loads(Path("all.json").read_text())
+    assert [record["path"] for record in told["files"]] == ["part.gcode", "line.csv"]
+    assert told["files"][0]["out"] == "planned/part.gcode"
+    assert len(told["refused"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "match"),
+    [
+        (["part.gcode", "part.gcode"], "files must have different names"),
+        (["part.gcode", "b.csv", "--plot", "a.png"], "--plot is for one file"),
+        (["part.gcode", "--workers", "2"], "one file is planned by one process"),
+        (["part.gcode", "--hatch-um", "80"], "hatching must be for a shape"),
+        (["part.gcode", "b.csv", "--hatch-um", "80"], "hatching must be for a shape"),
+        (["part.stl"], "--out must end in .cli, as a hatched shape is written"),
+        (["part.gcode", "nothing.csv"], "a path file must exist, but nothing.csv does not"),
+    ],
+)
+def test_what_does_not_go_together_is_told_before_any_work(
+    words: list[str], match: str, capsys: Capture
+) -> None:
+    assert match in refuse(capsys, "plan", *words, "--out", "planned")
+
+
+def test_a_shape_is_hatched_and_planned(capsys: Capture) -> None:
+    pytest.importorskip("pyslm")
+    faces = ["0 0 0 1 0 0 0 1 0", "1 0 0 1 1 0 0 1 0", "0 0 1 0 1 1 1 0 1", "1 0 1 0 1 1 1 1 1"]
+    faces += ["0 0 0 0 0 1 1 0 0", "1 0 0 0 0 1 1 0 1", "0 1 0 1 1 0 0 1 1", "1 1 0 1 1 1 0 1 1"]
+    faces += ["0 0 0 0 1 0 0 0 1", "0 1 0 0 1 1 0 0 1", "1 0 0 1 0 1 1 1 0", "1 1 0 1 0 1 1 1 1"]
+    lines = ["solid cube"]
+    for face in faces:
+        x = [0.6 * float(n) for n in face.split()]
+        corners = [f"vertex {x[k]} {x[k + 1]} {x[k + 2] / 10}" for k in (0, 3, 6)]
+        lines += ["facet normal 0 0 0", "outer loop", *corners, "endloop", "endfacet"]
+    Path("cube.stl").write_text("\n".join([*lines, "endsolid cube", ""]))
+    out, err = run(capsys, "plan", "cube.stl", "--layer-um", "60", "--hatch-um", "150", "--centre",
+                   "--by", "vector", "--out", "cube.cli")  # fmt: skip
+    assert "cube.stl" in out
+    assert "part.cli" not in err
+    assert "$$POWER/" in Path("cube.cli").read_text()

@@ -19,7 +19,7 @@ from laserloop.predict.networks.fit_settings import FitSettings
 from laserloop.process import find_process
 
 RANGE = (500.0, 1100.0)  # K, within which a window must stay to be learned from
-RATE, BATCH, HALVE = 2e-3, 512, 8  # of Adam; epochs without progress until the rate is halved
+RATE, BATCH, HALVE = 2e-3, 512, 4  # of Adam; epochs without progress until the rate is halved
 
 
 def make_memory_net(folder: Path, seat: Seat) -> Controller:

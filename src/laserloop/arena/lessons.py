@@ -24,7 +24,7 @@ from laserloop.control.twin import make_twin_problem
 from laserloop.data.ensemble import PREVIEW
 from laserloop.data.excitation import HOLD, Excitation, draw_power
 from laserloop.data.record import COLUMNS, record_path
-from laserloop.loop.run import look_ahead
+from laserloop.loop.rig import look_ahead
 from laserloop.native.twin import make_twin
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.families import FAMILIES

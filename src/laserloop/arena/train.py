@@ -12,14 +12,14 @@ import argparse
 from pathlib import Path
 
 from laserloop.arena.entrant import COST_FILE, Cost
-from laserloop.arena.entrants import ENTRANTS
+from laserloop.arena.entrants import LEARNERS
 from laserloop.arena.shelf import name_folder
 from laserloop.bad_input import BadInput
 
 
 def main() -> None:
     """Train what is missing."""
-    learners = {entrant.name: entrant for entrant in ENTRANTS if entrant.train is not None}
+    learners = {entrant.name: entrant for entrant in LEARNERS}
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -41,7 +41,7 @@ def main() -> None:
 def train_one(name: str, seed: int, lessons: Path) -> Cost:
     """Train an entrant unless that is done; the cost."""
     folder = name_folder(name, seed, lessons.parent)
-    learner = next(entrant for entrant in ENTRANTS if entrant.name == name)
+    learner = next(entrant for entrant in LEARNERS if entrant.name == name)
     assert learner.train is not None
     if (folder / COST_FILE).exists():
         return Cost.read(folder)

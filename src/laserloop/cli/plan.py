@@ -1,158 +1,41 @@
-"""The verb that plans a file."""
+"""The verb that plans files."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from laserloop.bad_input import BadInput
-from laserloop.cli.options import (
-    OF_PROCESS,
-    ProcessOptions,
-    take_entry,
-    take_file,
-    take_number,
-    take_numbers,
-    tell_notes,
-)
+from laserloop.cli.options import OF_PROCESS, ProcessOptions, take_entry, take_file, take_number, tell_notes
 from laserloop.cli.output import STDOUT, Json, check_output, publish, writing
+from laserloop.cli.plan_options import (
+    SHAPE,
+    CommandOptions,
+    HatchOptions,
+    LayOptions,
+    Out,
+    PlanPath,
+)
 
 if TYPE_CHECKING:
     from laserloop.plan.job import FilePlan, Job
+    from laserloop.plan.parts import Part, PlannedPart
     from laserloop.plan.plan import Progress
     from laserloop.plan.plates import Simulated
-    from laserloop.plan.settings import PlanSettings
     from laserloop.process import Process
-
-PlanPath = Annotated[
-    str,
-    Parameter(
-        help="The file: G-code, .cli, .txt (segment table), .inp (event series) or .csv (waypoints); a "
-        "shape, .stl, which PySLM hatches and is written as .cli; or a built-in path, written as .csv."
-    ),
-]
-Out = Annotated[Path, take_file("Where the planned file goes; it has the format of PATH.")]
-SHAPE = ".stl"
-
-
-@Parameter(name="*", group="Path")
-@dataclass(frozen=True, kw_only=True)
-class LayOptions:
-    """Where a file lies on the plate, and what its numbers mean."""
-
-    layer: Annotated[
-        int | None, take_number(1, 1_000_000, "", "Plan one layer only, counted from 1.", default="all")
-    ] = None
-    recoating_s: Annotated[
-        float, take_number(0.0, 1e6, "s", "Time in s between two layers, in which the plate cools.")
-    ] = 10.0
-    offset_mm: Annotated[
-        tuple[float, float],
-        take_numbers(
-            "X,Y",
-            "two lengths in mm, such as -50,-50",
-            "Where in mm the file's origin lies, seen from the plate's centre; what is written keeps it.",
-            lambda numbers: all(abs(number) <= 1e4 for number in numbers),
-            default="0,0",
-        ),
-        Parameter(allow_leading_hyphen=True),
-    ] = (0.0, 0.0)
-    centre: Annotated[
-        bool, Parameter(help="Take the middle of the file's lit part for the plate's centre.", negative="")
-    ] = False
-    jump_mm_s: Annotated[
-        float, take_number(1e-3, 1e6, "mm/s", "Speed in mm/s of laser-off moves where the file gives none.")
-    ] = 1000.0
-    s_max: Annotated[
-        float | None,
-        take_number(
-            1e-3, 1e6, "", "The S word of G-code that stands for the laser's full power.", default="S is in W"
-        ),
-    ] = None
-
-
-@Parameter(name="*", group="Shapes (.stl, in mm)")
-@dataclass(frozen=True, kw_only=True)
-class HatchOptions:
-    """How a shape becomes hatches."""
-
-    layer_um: Annotated[float, take_number(1.0, 1e4, "µm", "Thickness of a layer in µm.")] = 40.0
-    hatch_um: Annotated[float, take_number(1.0, 1e4, "µm", "Distance between two hatches in µm.")] = 100.0
-    turn_deg: Annotated[
-        float, take_number(0.0, 180.0, "°", "How far hatches turn from a layer to the next, in degrees.")
-    ] = 67.0
-
-
-@Parameter(name="*", group="Commands")
-@dataclass(frozen=True, kw_only=True)
-class CommandOptions:
-    """What the machine takes."""
-
-    by: Annotated[
-        Literal["point", "segment", "vector"],
-        Parameter(
-            help="Change the power wherever it has to change, in pieces of --segment-mm, or keep one power "
-            "for each move of the file, which then keeps all its lines."
-        ),
-    ] = "point"
-    segment_mm: Annotated[
-        float, take_number(1e-2, 1e4, "mm", "Length in mm of the pieces of --by segment.")
-    ] = 0.5
-    tolerance_k: Annotated[
-        float,
-        take_number(
-            0.05, 100.0, "K", "What in K fewer pieces may cost in --by point; less makes more pieces."
-        ),
-    ] = 1.0
-    step_w: Annotated[
-        float,
-        take_number(1e-4, 100.0, "W", "The laser's least step in W; of G-code with whole S at least one S."),
-    ] = 0.01
-    commands_per_s: Annotated[
-        float | None,
-        take_number(
-            1.0, 1e9, "1/s", "The most changes of power in a second.", default="as many as there are"
-        ),
-    ] = None
-    speed_mm_s: Annotated[
-        tuple[float, float] | None,
-        take_numbers(
-            "LOW,HIGH",
-            "two speeds in mm/s, low before high, such as 150,600",
-            "Free the speed of each vector between two speeds in mm/s: the fastest at which power and "
-            "temperature stay within their limits.",
-            lambda numbers: 1e-3 <= numbers[0] <= numbers[1] <= 1e6,
-            default="as the file says",
-        ),
-    ] = None
-
-    def find(self) -> "PlanSettings":
-        """In SI units."""
-        from laserloop.plan.settings import PlanSettings
-
-        low_high = self.speed_mm_s
-        return PlanSettings(
-            by=self.by,
-            segment=self.segment_mm / 1e3,
-            tolerance=self.tolerance_k,
-            step=self.step_w,
-            rate=self.commands_per_s or float("inf"),
-            speeds=None if low_high is None else (low_high[0] / 1e3, low_high[1] / 1e3),
-        )
 
 
 def plan(
     path: PlanPath,
     /,
+    *others: Annotated[str, Parameter(help="More files, each a part on a plate of its own.")],
     lie: LayOptions | None = None,
     fill: HatchOptions | None = None,
     machine: CommandOptions | None = None,
     target: ProcessOptions | None = None,
-    *,
     out: Out,
     window_k: Annotated[tuple[float, float] | None, take_entry("window_k", example="760,800")] = None,
     power_max_w: Annotated[
@@ -167,6 +50,15 @@ def plan(
         take_file(
             "Keep each layer that is done in DIR; the same job begun again goes on there.", metavar="DIR"
         ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        take_number(
+            1, 1024, "", "Processes on this machine that plan several files.", default="one per core"
+        ),
+    ] = None,
+    scheduler: Annotated[
+        str | None, Parameter(help="Address of a dask scheduler to use instead, such as tcp://host:8786.")
     ] = None,
     json_file: Json = None,
     plot: Annotated[
@@ -184,28 +76,53 @@ def plan(
         laserloop plan part.gcode --process ti64 --by vector --out part-planned.gcode
         laserloop plan part.gcode --speed-mm-s 150,600 --out faster.gcode --json faster.json
         laserloop plan part.stl --layer-um 40 --hatch-um 100 --centre --out part.cli
+        laserloop plan left.cli right.cli third.gcode --workers 2 --out planned
     """
-    from dataclasses import replace
+    check_output("--json", json_file)
+    lie, machine = lie or LayOptions(), machine or CommandOptions()
+    process = _change((target or ProcessOptions()).find(), window_k, power_max_w)
 
-    from laserloop.plan.job import plan_job
-    from laserloop.report.plan_tables import tabulate_layers, tabulate_plan
-    from laserloop.report.terminal import show
+    def make_job(file: str) -> "Job":
+        return _make_job(file, lie, machine, process, keep)
 
+    if others:
+        if plot is not None:
+            raise BadInput("--plot is for one file, but several were given; leave it out")
+        if fill is not None and not any(each.lower().endswith(SHAPE) for each in (path, *others)):
+            raise BadInput(f"hatching must be for a shape, {SHAPE}, but there is none; leave that out")
+        with _quiet():
+            parts = [
+                _make_part(each, (lie, fill), process, make_job, verify=verify) for each in (path, *others)
+            ]
+            _plan_several(parts, out, json_file, (workers, scheduler))
+        return
+    if (workers, scheduler) != (None, None):
+        raise BadInput("one file is planned by one process; leave --workers and --scheduler out")
     check_output("--out", out)
     if Path(path).suffix.lower() == SHAPE and out.suffix.lower() != ".cli":
         raise BadInput(f"--out must end in .cli, as a hatched shape is written, but is {out}; name it so")
-    check_output("--json", json_file)
     check_output("--plot", plot)
-    lie, machine = lie or LayOptions(), machine or CommandOptions()
-    process = _change((target or ProcessOptions()).find(), window_k, power_max_w)
-    with _quiet(), _find_file(path, (lie, fill), process) as file, _progress(path) as progress:
-        job = replace(_make_job(file, lie, machine, process), folder=keep)
+    with _quiet(), _find_file(path, (lie, fill), process) as file:
+        _plan_one((path, make_job(file)), out, json_file, plot, verify=verify)
+
+
+def _plan_one(
+    named: "tuple[str, Job]", out: Path, json_file: Path | None, plot: Path | None, *, verify: bool
+) -> None:
+    from laserloop.plan.job import plan_job
+    from laserloop.plan.verify import verify as verify_job
+    from laserloop.report.plan_tables import tabulate_layers, tabulate_plan
+    from laserloop.report.terminal import show
+
+    path, job = named
+    with _progress(path) as progress:
         planned = plan_job(job, progress=progress)
-        notes = [note.replace(file, path) for note in planned.notes]
+        notes = [note.replace(job.file.name, path) for note in planned.notes]
         record = planned.tell() | {"path": path, "out": str(out), "notes": notes}
         _write(out, planned)
         tell_notes(notes)
-        simulated = _simulate(planned.job, out, record, progress) if verify else None
+        again = planned.job.again(str(out))
+        simulated = verify_job(again, record, progress=progress) if verify else None
     if plot is not None:
         _draw(plot, planned, simulated)
     table = [tabulate_layers(record)] if len(record["layers"]) > 1 and json_file != STDOUT else []
@@ -222,7 +139,66 @@ def _change(process: "Process", window_k: tuple[float, float] | None, power_max_
     return process.change(**given)
 
 
-def _make_job(file: str, lie: LayOptions, machine: CommandOptions, process: "Process") -> "Job":
+def _plan_several(
+    parts: "list[Part]", out: Path, json_file: Path | None, cluster: tuple[int | None, str | None]
+) -> None:
+    """Files that do not heat each other, into a folder; one that cannot be planned stops no other."""
+    from laserloop.plan.parts import plan_parts
+    from laserloop.report.plan_tables import tabulate_parts
+    from laserloop.report.save import save
+    from laserloop.report.terminal import show_progress
+
+    places = {part.path: out / _name_planned(part.path) for part in parts}
+    if len(set(places.values())) < len(parts):
+        raise BadInput("files must have different names, since they go into one folder; plan them in turn")
+    with writing("--out"):
+        out.mkdir(parents=True, exist_ok=True)
+    done: dict[str, PlannedPart] = {}
+    with show_progress(f"{len(parts)} parts") as bar:
+        for planned in plan_parts(parts, workers=cluster[0], scheduler=cluster[1]):
+            done[planned.path] = planned
+            if planned.record is not None:
+                planned.record["out"] = str(places[planned.path])
+                with writing("--out"):
+                    save(places[planned.path], planned.content)
+            if bar is not None:
+                bar(len(done), len(parts))
+    records = [record for part in parts if (record := done[part.path].record) is not None]
+    problems = [done[part.path].problem for part in parts if done[part.path].problem]
+    tell_notes(dict.fromkeys(note for record in records for note in record["notes"]))
+    publish({"files": records, "refused": problems}, json_file, tabulate_parts(records))
+    if problems:
+        raise BadInput(f"{len(problems)} of {len(parts)} files could not be planned; {problems[0]}")
+
+
+def _name_planned(path: str) -> str:
+    """What a planned file is called: as it was; a shape becomes layers, a built-in path waypoints."""
+    name = Path(path).name
+    if name.lower().endswith(SHAPE):
+        return f"{Path(path).stem}.cli"
+    return name if Path(path).suffix or Path(path).exists() else f"{name.replace(':', '-')}.csv"
+
+
+def _make_part(
+    path: str,
+    options: tuple[LayOptions, HatchOptions | None],
+    process: "Process",
+    make_job: "Callable[[str], Job]",
+    *,
+    verify: bool,
+) -> "Part":
+    from laserloop.paths.text_file import read_bytes
+    from laserloop.plan.parts import Part
+
+    lie, fill = options
+    shaped = fill if Path(path).suffix.lower() == SHAPE else None
+    with _find_file(path, (lie, shaped), process) as file:
+        return Part(path=path, job=make_job(file), content=read_bytes(file), verified=verify)
+
+
+def _make_job(
+    file: str, lie: LayOptions, machine: CommandOptions, process: "Process", keep: Path | None
+) -> "Job":
     from laserloop.paths.scan_file import ScanFile
     from laserloop.plan.job import Job
 
@@ -237,6 +213,7 @@ def _make_job(file: str, lie: LayOptions, machine: CommandOptions, process: "Pro
         centre=lie.centre,
         jump_speed=lie.jump_mm_s / 1e3,
         recoating=lie.recoating_s,
+        folder=keep,
     )
 
 
@@ -293,19 +270,6 @@ def _write(out: Path, planned: "FilePlan") -> None:
     content = planned.write()
     with writing("--out"):
         save(out, content)
-
-
-def _simulate(
-    job: "Job", out: Path, record: dict[str, Any], progress: "Progress | None"
-) -> "list[Simulated]":
-    """The layers of the written file on the plant; the record gets their scores."""
-    from laserloop.plan.verify import score_layers, simulate_job
-
-    layers = simulate_job(job.again(str(out)), progress=progress)
-    record["verified"] = score_layers(layers, job.process.window)
-    for told, layer in zip(record["layers"], layers, strict=True):
-        told["verified"] = score_layers([layer], job.process.window)
-    return layers
 
 
 def _draw(plot: Path, planned: "FilePlan", simulated: "list[Simulated] | None") -> None:

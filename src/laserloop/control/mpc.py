@@ -62,6 +62,11 @@ class MpcController:
         self._image: Image | None = None  # the last good one
         self._plan = np.empty(0)  # W, for the coming ticks
 
+    @property
+    def predictor(self) -> Predictor:
+        """What it plans with."""
+        return self._predictor
+
     def set_window(self, low: float, high: float) -> None:
         """Aim at another window, K, from the next tick on."""
         if not isinstance(self.solver, Adjusting):

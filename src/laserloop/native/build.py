@@ -1,7 +1,8 @@
 """A C compiler of this machine, and libraries built with it once.
 
 A library is written beside its final place and moved there, so that a build that was killed, or one at the
-same time in another process, leaves nothing broken.
+same time in another process, leaves nothing broken. Where nothing can be built, a library that came with the
+package (a platform wheel) does.
 """
 
 import ctypes
@@ -11,9 +12,12 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from laserloop.native.prebuilt import find_prebuilt
 
 # FMA and √ without errno change no meaning of NaN; sums keep their order
 FLAGS = (
@@ -44,7 +48,23 @@ def find_cache() -> Path:
 
 
 def load_library(sources: Mapping[str, str], unit: str, *, defines: tuple[str, ...] = ()) -> ctypes.CDLL:
-    """The library of `unit`, one of the source files, compiled if it is not in the cache or does not load."""
+    """The library of `unit`, one of the source files: built here for this processor, or else as it came."""
+    try:
+        return _load_built(sources, unit, defines)
+    except NoCompiler:
+        for shipped in find_prebuilt(sources, unit, defines):
+            with suppress(OSError):  # of another system
+                return ctypes.CDLL(str(shipped))
+        raise
+
+
+def build_library(sources: Mapping[str, str], unit: str, flags: tuple[str, ...], target: Path) -> None:
+    """Compile `unit` into `target`, with flags of one's own; it is there completely or not at all."""
+    _build(find_compiler(), (*flags, "-fPIC", "-shared"), sources, unit, target)
+
+
+def _load_built(sources: Mapping[str, str], unit: str, defines: tuple[str, ...]) -> ctypes.CDLL:
+    """Compiled if it is not in the cache or does not load."""
     compiler = find_compiler()
     flags = (*FLAGS, "-fPIC", "-shared", *defines)
     texts = [part for name in sorted(sources) for part in (name, sources[name])]

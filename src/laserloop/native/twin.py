@@ -17,6 +17,7 @@ from laserloop.control.sqp import SqpSolver
 from laserloop.control.validator import ImageValidator
 from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.engine import STATUSES, address, aligned, lay_problem
+from laserloop.native.prebuilt import find_prebuilt
 from laserloop.native.render import CONFIG, define, find_dtype, read_source
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
@@ -37,6 +38,7 @@ UNIT = (
     *(f"twin_{part}.c" for part in OWN),
 )
 RULE, LEVELS = 288, 1024  # sizes of twin_types.h
+ENGINE = ("-DLASERLOOP_ENGINE",)  # the functions that Python calls, instead of those of a machine
 QPS = 4  # most in a tick, as in twin_plan.c; two are usual
 SMOOTH = 2.25  # widths of heat over the distance around the peaks, from which on it is a polynomial there
 RATIO = 100  # median time of a decision in NumPy over that in C
@@ -254,7 +256,7 @@ def load_twin(
 ) -> tuple[ctypes.CDLL, NDArray[np.void], NDArray[np.uint8], NDArray[np.uint8]]:
     """The library of a horizon; then process, problem and an empty memory as it has them."""
     sources = list_sources(problem.horizon, single=find_dtype(dtype) is np.float32)
-    library = load_library(sources, UNIT[0], defines=("-DLASERLOOP_ENGINE",))
+    library = load_library(sources, UNIT[0], defines=ENGINE)
     for door in DOORS:
         getattr(library, f"laserloop_{door}").restype = None
     sizes = (ctypes.c_size_t * 3)()
@@ -291,6 +293,11 @@ def _plan_in_numpy(predictor: TwinPredictor, problem: MpcProblem, *notes: str) -
     """The same twin by the generic solver."""
     solver = SqpSolver(problem, max_iterations=QPS, halvings=0)
     return MpcController(predictor, solver, problem, resume=True, until_dark=True, name="twin", notes=notes)
+
+
+def came_compiled() -> bool:
+    """Does the usual twin lie compiled in the package, as in a platform wheel?"""
+    return any(find_prebuilt(list_sources(TwinSettings().horizon, single=True), UNIT[0], ENGINE))
 
 
 def list_sources(horizon: int, *, single: bool) -> Mapping[str, str]:

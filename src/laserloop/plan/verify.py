@@ -39,6 +39,15 @@ class _Layer:
             plant.add_layer(self.rise)
 
 
+def verify(job: Job, record: dict[str, Any], *, progress: Progress | None = None) -> list[Simulated]:
+    """Simulate a written file; the account of its plan gets scores, of all and of each layer."""
+    layers = simulate_job(job, progress=progress)
+    record["verified"] = score_layers(layers, job.process.window)
+    for told, layer in zip(record["layers"], layers, strict=True):
+        told["verified"] = score_layers([layer], job.process.window)
+    return layers
+
+
 def simulate_job(job: Job, *, progress: Progress | None = None) -> list[Simulated]:
     """Drive the graded plant with the powers of a job's own file, layer after layer.
 

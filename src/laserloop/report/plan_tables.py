@@ -1,6 +1,6 @@
 """Tables of plans for the terminal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -57,6 +57,24 @@ def tabulate_layers(record: Mapping[str, Any]) -> Table:
             *((_range(told["verified"]),) if simulated else ()),
             f"{told['power_mean_w']:.2f}",
             f"{1e3 * told['time_s']:.4g}",
+        )
+    return table
+
+
+def tabulate_parts(records: Sequence[Mapping[str, Any]]) -> Table:
+    """A line for each file."""
+    table = Table(box=SIMPLE_HEAD)
+    simulated = ("simulated, K",) if any("verified" in record for record in records) else ()
+    for heading in ("file", "layers", "vectors", "powers", "planned T_max, K", *simulated, "ms", "written"):
+        table.add_column(heading, justify="left" if heading in ("file", "written") else "right")
+    for record in records:
+        table.add_row(
+            Text(record["path"]),
+            *(str(count) for count in (len(record["layers"]), record["vectors"], record["commands"])),
+            _range(record),
+            *((_range(record["verified"]),) if simulated else ()),
+            f"{1e3 * record['time_s']:.4g}",
+            Text(record["out"]),
         )
     return table
 

@@ -1,7 +1,7 @@
 """Who takes part, one file each; the order is that of the tables before they are sorted."""
 
 from laserloop.arena.booth import enter_own
-from laserloop.arena.entrant import Entrant
+from laserloop.arena.entrant import COST_FILE, Entrant
 from laserloop.arena.entrants.affine_history import AFFINE_HISTORY
 from laserloop.arena.entrants.constant import CONSTANT
 from laserloop.arena.entrants.corrected_twin import TWIN_CORRECTED
@@ -26,13 +26,17 @@ from laserloop.arena.entrants.twin import (
 from laserloop.bad_input import BadInput
 from laserloop.loop.own_file import names_own
 
+LEARNERS: tuple[Entrant, ...] = (
+    *(TWIN_CORRECTED, KOOPMAN, AFFINE_HISTORY, TIDE, TIDE_QUANTILE, FNO),
+    *(GRADED_MS_DEEPONET, GRADED_SS_AR, GRADED_LSTM),
+    *(DISTILLED, RL),
+)
+# Those who learn take part once they are trained.
 ENTRANTS: tuple[Entrant, ...] = (
     *(ORACLE, TWIN, TWIN_WITHOUT_CAMERA, TWIN_WITHOUT_PREVIEW, TWIN_WITHOUT_HISTORY),
     *(ILC, PI, FEEDFORWARD, CONSTANT),
     *(PAPER_CORNER, PAPER_BASE, PAPER_IPOPT),
-    *(TWIN_CORRECTED, KOOPMAN, AFFINE_HISTORY, TIDE, TIDE_QUANTILE, FNO),
-    *(GRADED_MS_DEEPONET, GRADED_SS_AR, GRADED_LSTM),
-    *(DISTILLED, RL),
+    *(learner for learner in LEARNERS if learner.model is not None and (learner.model / COST_FILE).exists()),
 )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from laserloop.arena.learners import enter_memory_net
 from laserloop.predict.learned.affine_net import AffineNet
 
-EPOCHS = 150
+EPOCHS = 60
 
 AFFINE_HISTORY = enter_memory_net(
     AffineNet(),

@@ -8,7 +8,7 @@ from pathlib import Path
 from laserloop.arena.learners import enter_memory_net
 from laserloop.predict.learned.fno import Fno
 
-EPOCHS = 40
+EPOCHS = 15
 
 FNO = enter_memory_net(
     Fno(),

@@ -28,7 +28,7 @@ from laserloop.predict.networks import (
 from laserloop.predict.trained_for import TrainedFor
 from laserloop.process import find_process
 
-HALVE = 10  # epochs without progress until the rate is halved; 100 in the paper, which trains for thousands
+HALVE = 5  # epochs without progress until the rate is halved; 100 in the paper, which trains for thousands
 Architecture = MsDeepONet | SsAr | Lstm
 
 
@@ -83,9 +83,9 @@ def _enter(architecture: Architecture, epochs: int, about: str) -> Entrant:
 
 
 GRADED_MS_DEEPONET = _enter(
-    MsDeepONet(), 100, "The paper's multi-step DeepONet, trained on the plant and paths it is scored on."
+    MsDeepONet(), 50, "The paper's multi-step DeepONet, trained on the plant and paths it is scored on."
 )
 GRADED_SS_AR = _enter(
-    SsAr(), 100, "The paper's single-step DeepONet, rolled out, trained on the plant it is scored on."
+    SsAr(), 50, "The paper's single-step DeepONet, rolled out, trained on the plant it is scored on."
 )
-GRADED_LSTM = _enter(Lstm(), 40, "The paper's LSTM, trained on the plant and paths it is scored on.")
+GRADED_LSTM = _enter(Lstm(), 20, "The paper's LSTM, trained on the plant and paths it is scored on.")

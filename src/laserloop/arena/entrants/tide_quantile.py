@@ -8,7 +8,7 @@ from pathlib import Path
 from laserloop.arena.learners import enter_memory_net
 from laserloop.predict.learned.tide import TideQuantile
 
-EPOCHS = 100
+EPOCHS = 40
 
 TIDE_QUANTILE = enter_memory_net(
     TideQuantile(),
