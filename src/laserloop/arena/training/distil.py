@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from laserloop.arena.entrant import Cost
-from laserloop.arena.environments.twin_env import TwinVectorEnv
+from laserloop.arena.environments.twin_env import PATHS, TwinVectorEnv
 from laserloop.arena.levels import LEVELS
 from laserloop.arena.training.network import freeze, make_network, measure
 from laserloop.arena.training.teacher import Teacher
@@ -39,6 +39,7 @@ class Distillation:
     seed: int = 0
     rounds: int = 8
     loops: int = 24  # per level, each a whole path, in every round
+    paths: int = PATHS  # of each family, to draw from
     width: int = 128  # of the hidden layers
     epochs: int = 12  # over all samples after each round, and `LAST` times as many at the end
     batch: int = 1024
@@ -79,7 +80,7 @@ def read_store(store: Path) -> tuple[NDArray[np.float32], NDArray[np.float32], i
 
 def play_round(settings: Distillation, level: str, lap: int, student: Policy | None) -> Samples:
     """Whole paths under the student, or under the teacher while there is none; lit ticks are kept."""
-    env = TwinVectorEnv(settings.loops, process=settings.process, level=level)
+    env = TwinVectorEnv(settings.loops, process=settings.process, level=level, paths=settings.paths)
     teacher, scales = Teacher(env), env.loops.scales
     rng = np.random.default_rng((settings.seed, lap, list(LEVELS).index(level)))
     vectors, _ = env.reset(seed=int(rng.integers(2**31)))
