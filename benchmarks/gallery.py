@@ -33,6 +33,7 @@ TITLES = {  # in the order of the page; what has no title here comes last, by th
     "no_camera": "No camera",
     "noise_and_delay": "Noise and delay",
     "own_controller": "Your own controller",
+    "learner": "A learner in Gymnasium",
     "identify_process": "What is my process really?",
     "layers": "Layers",
     "export_to_c": "Export to C",
@@ -108,7 +109,7 @@ def main() -> None:
     for name in sys.argv[1:] or names:
         known[name] = run_example(name)
         print(f"{name}: {known[name]['number']:.4g}, {known[name]['cpu_s']} s of CPU", flush=True)
-    found = {name: known[name] for name in names}
+    found = {name: known[name] for name in names if name in known}
     save(RECORD, dump({"code": hash_code(), "examples": found}))
     save(DOCS / "gallery.md", write_page(found))
 

@@ -14,6 +14,7 @@ PINNED = {  # K, and how far it may move
     "gcode_in_and_out": (780.7, 0.3),
     "identify_process": (0.831, 0.003),  # absorptivity
     "layers": (781.3, 0.3),
+    "learner": (808.6, 0.5),
     "no_camera": (796.6, 0.3),
     "noise_and_delay": (785.2, 0.5),
     "own_controller": (826.1, 0.3),

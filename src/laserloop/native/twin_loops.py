@@ -124,7 +124,7 @@ class TwinLoops:
         return int(sizes[2])
 
     def begin(self, which: Indices, path: Indices, truth: Indices, gain: FloatArray) -> Vectors:
-        """(count, SIZE): put some of the loops at the start of a path on a plate at rest; what they see.
+        """(chosen, SIZE): put some of the loops at the start of a path on a plate at rest; what they see.
 
         `gain`: heat that the plate really takes over what its process promises.
         """
@@ -140,7 +140,8 @@ class TwinLoops:
         )
         self.tick[which], self.path[which], self.truth[which], self.gain[which] = 0, path, truth, gain
         self.length[which] = self._lengths[path]
-        return self.seen
+        seen: Vectors = self._parts["seen"][which]
+        return seen
 
     def step(self, command: FloatArray, noise: Vectors, lost: NDArray[np.bool_]) -> FloatArray:
         """T_max (count,), K, at the end of a tick under commands (count,), W.

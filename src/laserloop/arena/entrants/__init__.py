@@ -5,6 +5,7 @@ from laserloop.arena.entrant import COST_FILE, Entrant
 from laserloop.arena.entrants.affine_history import AFFINE_HISTORY
 from laserloop.arena.entrants.constant import CONSTANT
 from laserloop.arena.entrants.corrected_twin import TWIN_CORRECTED
+from laserloop.arena.entrants.distilled import DISTILLED
 from laserloop.arena.entrants.feedforward import FEEDFORWARD
 from laserloop.arena.entrants.fno import FNO
 from laserloop.arena.entrants.graded_networks import GRADED_LSTM, GRADED_MS_DEEPONET, GRADED_SS_AR
@@ -13,6 +14,7 @@ from laserloop.arena.entrants.koopman import KOOPMAN
 from laserloop.arena.entrants.oracle import ORACLE
 from laserloop.arena.entrants.paper import PAPER_BASE, PAPER_CORNER, PAPER_IPOPT
 from laserloop.arena.entrants.pi import PI
+from laserloop.arena.entrants.rl import RL
 from laserloop.arena.entrants.tide import TIDE
 from laserloop.arena.entrants.tide_quantile import TIDE_QUANTILE
 from laserloop.arena.entrants.twin import (
@@ -27,6 +29,7 @@ from laserloop.loop.own_file import names_own
 LEARNERS: tuple[Entrant, ...] = (
     *(TWIN_CORRECTED, KOOPMAN, AFFINE_HISTORY, TIDE, TIDE_QUANTILE, FNO),
     *(GRADED_MS_DEEPONET, GRADED_SS_AR, GRADED_LSTM),
+    *(DISTILLED, RL),
 )
 # Those who learn take part once they are trained.
 ENTRANTS: tuple[Entrant, ...] = (

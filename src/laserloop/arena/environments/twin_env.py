@@ -96,7 +96,7 @@ class TwinVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
             which = np.flatnonzero(ended)
             final[which] = list(seen[which])
             info |= {"final_obs": final, "_final_obs": ended.copy()}
-            seen = self._begin(which)
+            seen[which] = self._begin(which)
         return seen, reward, np.zeros(self.num_envs, np.bool_), ended, info
 
     def _begin(self, which: NDArray[np.intp]) -> Vector:

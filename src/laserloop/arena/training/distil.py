@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from laserloop.arena.entrant import Cost
-from laserloop.arena.environments.twin_env import TwinVectorEnv
+from laserloop.arena.environments.twin_env import PATHS, TwinVectorEnv
 from laserloop.arena.levels import LEVELS
 from laserloop.arena.training.network import freeze, make_network, measure
 from laserloop.arena.training.teacher import Teacher
@@ -26,6 +26,7 @@ from laserloop.process import find_process
 FloatArray = NDArray[np.float64]
 Samples = tuple[NDArray[np.float32], NDArray[np.float32]]  # what was seen, and the teacher's share
 
+SAMPLES = "-samples.npz"  # not part of the model
 LAST = 4  # times as many epochs in the last round
 ROUND = 0.02  # of the range: errors beyond count by their size, not by their square
 
@@ -38,6 +39,7 @@ class Distillation:
     seed: int = 0
     rounds: int = 8
     loops: int = 24  # per level, each a whole path, in every round
+    paths: int = PATHS  # of each family, to draw from
     width: int = 128  # of the hidden layers
     epochs: int = 12  # over all samples after each round, and `LAST` times as many at the end
     batch: int = 1024
@@ -49,8 +51,7 @@ def distil(settings: Distillation, out: Path, say: Callable[[str], None] = print
     """Train; policy and samples lie in `out` after every round, and a second call goes on from there."""
     out.mkdir(parents=True, exist_ok=True)
     began = time.process_time()
-    name = f"{settings.process}-seed{settings.seed}"
-    store, target = out / f"{name}.npz", out / f"{name}.safetensors"
+    store, target = out / f"{settings.process}{SAMPLES}", out / f"{settings.process}.safetensors"
     made_for = fingerprint(find_process(settings.process))
     about = {"process": made_for, "name": settings.process, "seed": settings.seed}
     seen, shares, first, spent = read_store(store)
@@ -79,7 +80,7 @@ def read_store(store: Path) -> tuple[NDArray[np.float32], NDArray[np.float32], i
 
 def play_round(settings: Distillation, level: str, lap: int, student: Policy | None) -> Samples:
     """Whole paths under the student, or under the teacher while there is none; lit ticks are kept."""
-    env = TwinVectorEnv(settings.loops, process=settings.process, level=level)
+    env = TwinVectorEnv(settings.loops, process=settings.process, level=level, paths=settings.paths)
     teacher, scales = Teacher(env), env.loops.scales
     rng = np.random.default_rng((settings.seed, lap, list(LEVELS).index(level)))
     vectors, _ = env.reset(seed=int(rng.integers(2**31)))

@@ -21,7 +21,7 @@ from torch import nn
 
 from laserloop.arena.entrant import Cost
 from laserloop.arena.environments.loop_env import LoopEnv
-from laserloop.arena.environments.twin_env import TwinVectorEnv
+from laserloop.arena.environments.twin_env import PATHS, TwinVectorEnv
 from laserloop.arena.levels import LEVELS
 from laserloop.arena.training.network import freeze
 from laserloop.arena.training.vec_env import MEAN, SPREAD, ScaledLoopEnv, TwinVecEnv
@@ -29,6 +29,7 @@ from laserloop.control.policy import Policy, fingerprint
 from laserloop.paths.families import FAMILIES
 from laserloop.process import find_process
 
+STAGE, LEARNER = "-stage.json", "-learner.zip"  # not part of the model
 CHUNK = 20  # updates between two saves
 
 
@@ -39,8 +40,9 @@ class PpoSettings:
     process: str = "304"
     seed: int = 0
     loops: int = 64  # twins per level
-    twin_steps: int = 8_000_000  # ticks of twins
-    plant_steps: int = 19_200  # ticks of the plant, after them
+    paths: int = PATHS  # of each family, to draw from
+    twin_steps: int = 6_000_000  # ticks of twins
+    plant_steps: int = 9_600  # ticks of the plant, after them
     rollout: int = 64  # ticks of each loop between two updates
     batch: int = 2048
     epochs: int = 5
@@ -63,8 +65,8 @@ def train_ppo(settings: PpoSettings, out: Path, say: Callable[[str], None] = pri
     """Train; the policy, the learner and how far it has come lie in `out` after every chunk."""
     out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
-    name = f"{settings.process}-seed{settings.seed}"
-    kept, learner = out / f"{name}.json", out / f"{name}.zip"
+    name = settings.process
+    kept, learner = out / f"{name}{STAGE}", out / f"{name}{LEARNER}"
     done = Progress(**json.loads(kept.read_text("utf-8"))) if kept.exists() else Progress()
     made_for = fingerprint(find_process(settings.process))
     about = {"process": made_for, "name": settings.process, "seed": settings.seed}
@@ -101,7 +103,10 @@ def tell(model: PPO, done: Progress) -> str:
 
 def make_twins(settings: PpoSettings) -> VecEnv:
     """All families on all levels."""
-    batches = [TwinVectorEnv(settings.loops, process=settings.process, level=level) for level in LEVELS]
+    batches = [
+        TwinVectorEnv(settings.loops, process=settings.process, level=level, paths=settings.paths)
+        for level in LEVELS
+    ]
     return TwinVecEnv(batches, settings.seed)
 
 
