@@ -1,0 +1,110 @@
+"""Those who learn: what was trained is what acts, and a training says what it cost."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from laserloop.arena.entrant import Cost, Seat
+from laserloop.arena.entrants import ENTRANTS, LEARNERS, corrected_twin, find_entrant, koopman
+from laserloop.arena.lessons import (
+    EPISODES,
+    SHAKES,
+    Lesson,
+    count_lessons,
+    draw_factors,
+    make_lessons,
+    name_episode,
+    read_lessons,
+)
+from laserloop.arena.tasks import SPLITS
+from laserloop.bad_input import BadInput
+from laserloop.control.mpc import MpcController
+from laserloop.control.problem import MpcProblem
+from laserloop.control.twin import make_twin_problem
+from laserloop.paths.families import FAMILIES
+from laserloop.predict.predictor import Predictor
+from laserloop.predict.twin import TwinPredictor
+from laserloop.process import find_process
+
+TRAINED = [entrant for entrant in ENTRANTS if entrant in LEARNERS]
+
+
+def seat(process: str = "304", **changes: float) -> Seat:
+    told = find_process(process).change(**changes)
+    problem = make_twin_problem(MpcProblem(window=told.window, power=told.laser.power))
+    return Seat(problem=problem, process=told, fastest=1.2 * told.speed)
+
+
+def predictor_of(name: str, place: Seat) -> Predictor:
+    make = find_entrant(name).make
+    assert make is not None
+    controller = make(place)
+    assert isinstance(controller, MpcController)
+    return controller.predictor
+
+
+def test_the_corrected_twin_is_corrected_where_it_learned_and_bare_elsewhere() -> None:
+    at_home = predictor_of("twin-corrected", seat())
+    assert isinstance(at_home, TwinPredictor)
+    assert at_home.correction is not None
+    noisy = predictor_of("twin-corrected", seat(noise_k=5.0, delay_ticks=1))
+    assert isinstance(noisy, TwinPredictor)
+    assert noisy.correction is not None
+    assert noisy.trust == corrected_twin.CALM
+    abroad = predictor_of("twin-corrected", seat("in625"))
+    assert isinstance(abroad, TwinPredictor)
+    assert abroad.correction is None
+
+
+@pytest.mark.parametrize("entrant", TRAINED, ids=lambda entrant: entrant.name)
+def test_a_shipped_learner_is_small_acts_and_says_what_it_cost(entrant: object) -> None:
+    assert entrant in LEARNERS
+    learner = find_entrant(entrant.name)  # type: ignore[attr-defined]
+    assert learner.model is not None
+    assert sum(file.stat().st_size for file in learner.model.iterdir()) < 500_000
+    assert 0 < learner.cost.plant_steps <= 320 * EPISODES
+    assert 0.0 < learner.cost.core_minutes < 4.0
+    predictor = predictor_of(learner.name, seat())
+    assert predictor.horizon >= 5
+    predictor.reset()
+
+
+def test_lessons_are_of_public_paths_and_half_of_them_near_the_window() -> None:
+    lessons = [Lesson(k) for k in range(EPISODES)]
+    assert all(lesson.seed in SPLITS["public"] for lesson in lessons)
+    assert {lesson.family for lesson in lessons} == set(FAMILIES)
+    assert sum(lesson.shake == "near" for lesson in lessons) == EPISODES // 2
+    assert {lesson.shake for lesson in lessons} == set(SHAKES)
+    process = find_process("304")
+    drawn = Lesson(35).draw_power(process, Lesson(35).find_path(process))
+    np.testing.assert_array_equal(drawn, Lesson(35).draw_power(process, Lesson(35).find_path(process)))
+    assert drawn.max() <= process.laser.power[1]
+
+
+def test_shaken_powers_stay_within_what_is_said() -> None:
+    factors = draw_factors(320, np.random.default_rng(0))
+    assert 0.69 < factors.min() < factors.max() < 1.31
+    assert len(np.unique(np.round(factors, 6))) > 300
+
+
+def test_lessons_that_are_not_there_are_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="are none that are complete"):
+        count_lessons(tmp_path)
+
+
+def test_a_training_from_lessons_writes_model_and_cost(tmp_path: Path) -> None:
+    lessons = tmp_path / "lessons"
+    make_lessons(lessons, 1)
+    before = name_episode(lessons, 0).read_bytes()
+    name_episode(lessons, 0).unlink()
+    with pytest.raises(BadInput):
+        list(read_lessons(lessons))
+    make_lessons(lessons, 1)
+    assert name_episode(lessons, 0).read_bytes() == before
+    cost = koopman.train(lessons, 1, tmp_path / "model")
+    assert cost.plant_steps == 320
+    assert replace(Cost.read(tmp_path / "model"), core_minutes=0.0) == replace(cost, core_minutes=0.0)
+    made = koopman.make(seat(), tmp_path / "model")
+    assert made.name == "koopman"
