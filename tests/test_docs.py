@@ -165,11 +165,12 @@ def check_requirement(requirement: str, where: str) -> None:
 
 
 def compile_and_run(block: Block, where: str) -> None:
-    """Beside the exported controller."""
+    """Beside the exported controller, a twin or a network."""
     need("cc")
+    unit = Path("twin/twin.c" if "laserloop_twin.h" in block.text else "firmware/laserloop.c")
     Path("block.c").write_text(block.text, encoding="utf-8")
     strict = ("-std=c99", "-O1", "-Wall", "-Wextra", "-Werror")
-    command = ["cc", *strict, "-Ifirmware", "block.c", "firmware/laserloop.c", "-o", "block", "-lm"]
+    command = ["cc", *strict, f"-I{unit.parent}", "block.c", str(unit), "-o", "block", "-lm"]
     subprocess.run(command, check=True)
     assert subprocess.run([Path.cwd() / "block"], check=False).returncode == 0, where
 
