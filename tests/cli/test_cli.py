@@ -220,6 +220,7 @@ def test_the_demo_compares_four_controllers(
     for word in ("physics twin", "PI", "constant power", "the paper's MPC", "800 K"):
         assert word in out
     assert {"\x1b", "…"} & set(out) == set()
+    assert "Next: laserloop view out/demo --open " in out
     assert out.endswith("Report: out/demo/index.html\n")
     runs = [json.loads((tmp_path / f"out/demo/run-{n}.json").read_text()) for n in (1, 2, 3, 4)]
     assert [run["n_over"] > 0 for run in runs] == [False, True, True, True]

@@ -1,6 +1,7 @@
 """The verb that judges a process and a path before anything is run."""
 
 import warnings
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -64,4 +65,13 @@ def check(
             {"about": finding.about, "text": finding.text, "fine": finding.fine} for finding in findings
         ],
     }
-    publish(record, json_file, table, "Nothing speaks against it." if fine else "See what is marked with !.")
+    verdict = "Nothing speaks against it." if fine else "See what is marked with !."
+    publish(record, json_file, table, verdict, *([_suggest(process, path)] if fine else []))
+
+
+def _suggest(process: str, path: str | None) -> str:
+    """The next useful command."""
+    if path is None:
+        return f"Next: laserloop control diagonal --process {process} --plot run.png"
+    planned = f"{Path(path).stem}-planned{Path(path).suffix or '.csv'}".replace(":", "-")
+    return f"Next: laserloop plan {path} --process {process} --out {planned} --verify"

@@ -18,6 +18,12 @@ DEMO_RUNS: dict[str, dict[str, Any]] = {  # what people call it → what it is
 }
 
 
+NEXT = """
+Next: laserloop view {out} --open        the same runs tick by tick, in a browser
+      laserloop init                     your own alloy, beam and window, as a file
+      laserloop control diagonal --noise-k 5 --delay 1"""
+
+
 def demo(
     *,
     out: Annotated[Path, take_file("Folder for the page, its figures and the data.", metavar="DIR")] = Path(
@@ -50,4 +56,4 @@ def demo(
         page = save_comparison(out, records, command="laserloop demo")
     sentence = conclude(records)
     found = {"page": str(page), "conclusion": sentence, "runs": records}
-    publish(found, json_file, tabulate_runs(records), sentence, f"\nReport: {page}")
+    publish(found, json_file, tabulate_runs(records), sentence, NEXT.format(out=out), f"\nReport: {page}")

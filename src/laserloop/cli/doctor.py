@@ -28,8 +28,8 @@ def doctor(*, json_file: Json = None) -> None:
     checks = list(examine())
     told = versions | {check.what: f"{MARKS[check.state]} {check.found}" for check in checks}
     found = {"versions": versions, "checks": [asdict(check) for check in checks]}
-    publish(found, json_file, tabulate_numbers(told))
     broken = [check for check in checks if check.state == "failed"]
+    publish(found, json_file, tabulate_numbers(told), *([] if broken else ["Next: laserloop demo"]))
     if broken:
         raise BadInput(
             f"{len(broken)} of {len(checks)} checks failed: {'; '.join(check.found for check in broken)}; "

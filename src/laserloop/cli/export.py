@@ -106,7 +106,7 @@ def _export_model(
     if misfits and not force:
         raise BadInput(
             f"a model must be made for what it is exported for, but of {model} this is not true: "
-            f"{'; '.join(misfit.why for misfit in misfits)}. Train one that fits, or insist with --force"
+            f"{'; '.join(misfit.why for misfit in misfits)}; train one that fits, or insist with --force"
         )
     with writing("--out"):
         return export_c(found, problem, out, dtype=dtype, name=model), problem

@@ -47,7 +47,7 @@ def take_number(low: float, high: float, unit: str, text: str, *, default: str |
         except ValueError:
             value = float("nan")
         if "_" in given or not low <= value <= high:  # Python alone would read 1_4 as 14
-            raise BadInput(f"{tokens[0].keyword} must be {rule}, but got {given[:40]!r}")
+            raise BadInput(f"{tokens[0].keyword} must be {rule}, but got {given[:40]!r}; correct it")
         return value
 
     return Parameter(
@@ -64,7 +64,9 @@ def take_numbers(metavar: str, rule: str, text: str, accept: Any, *, default: st
         except ValueError:
             numbers = ()
         if len(numbers) != metavar.count(",") + 1 or not accept(numbers):
-            raise BadInput(f"{tokens[0].keyword} must be {rule}, but got {tokens[0].value[:40]!r}")
+            raise BadInput(
+                f"{tokens[0].keyword} must be {rule}, but got {tokens[0].value[:40]!r}; correct it"
+            )
         return numbers
 
     return Parameter(
@@ -96,7 +98,7 @@ def take_file(text: str, *, metavar: str = "FILE") -> Parameter:
     def convert(_: type, tokens: Sequence[Token]) -> Path:
         given = tokens[0].value
         if not given or "\0" in given or (given.startswith("-") and given != "-"):
-            raise BadInput(f"{tokens[0].keyword} must be followed by {metavar}, but got {given!r}")
+            raise BadInput(f"{tokens[0].keyword} must be followed by {metavar}, but got {given!r}; add it")
         return Path(given)
 
     return Parameter(converter=convert, allow_leading_hyphen=True, metavar=metavar, help=text)
@@ -264,7 +266,8 @@ def _convert_power(_: type, tokens: Sequence[Token]) -> float | str:
         value = float("nan")
     if "_" in given or not 0.0 <= value <= 1e4:
         raise BadInput(
-            f"{tokens[0].keyword} must be a number from 0 to 10000 W, or file, but got {given[:40]!r}"
+            f"{tokens[0].keyword} must be a number from 0 to 10000 W, or file, but got {given[:40]!r}; "
+            "correct it"
         )
     return value
 

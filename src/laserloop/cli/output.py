@@ -82,4 +82,6 @@ def writing(option: str) -> Iterator[None]:
         yield
     except OSError as problem:
         what, reason = problem.filename or "the file", problem.strerror or problem
-        raise BadInput(f"{option} must be writable, but {what} is not ({reason})") from problem
+        raise BadInput(
+            f"{option} must be writable, but {what} is not ({reason}); choose another place"
+        ) from problem

@@ -38,7 +38,9 @@ class Margins:
         for name in ("above", "below"):
             value = getattr(self, name)
             if not (isfinite(value) and value >= 0):
-                raise BadInput(f"a margin must be a finite number of kelvin from 0 on, got {value!r} {name}")
+                raise BadInput(
+                    f"a margin must be a finite number of kelvin from 0 on, got {value!r} {name}: correct it"
+                )
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers with their units."""
@@ -81,7 +83,8 @@ def read_margins(file: Path, process: Process) -> Margins:
         found = Margins.from_json(page["margins"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(
-            f"margins must be a file that laserloop calibrate --process wrote, but {file} is none: {error}"
+            f"margins must be a file that laserloop calibrate --process wrote, but {file} is none ({error}): "
+            "name another"
         ) from None
     if others := find_differences(process, theirs):
         raise BadInput(

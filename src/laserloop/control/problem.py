@@ -142,4 +142,6 @@ def _check_number(name: str, value: object, *, least: float) -> None:
 
 def _check_pair(name: str, pair: tuple[float, float], unit: str) -> None:
     if not (len(pair) == 2 and all(math.isfinite(value) for value in pair) and pair[0] < pair[1]):
-        raise BadInput(f"the {name} must be two finite numbers, low before high, in {unit}, got {pair!r}")
+        raise BadInput(
+            f"the {name} must be two finite numbers, low before high, in {unit}, got {pair!r}: correct it"
+        )

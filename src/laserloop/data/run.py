@@ -99,7 +99,9 @@ def _join(directory: str, settings: EnsembleSettings) -> EpisodeStore:
         )
     store = open_store(directory)
     if store.settings != settings:
-        raise BadInput(f"every worker must see the same store, but one finds another in {directory}.")
+        raise BadInput(
+            f"every worker must see the same store, but one finds another in {directory}; use a shared disk."
+        )
     return store
 
 

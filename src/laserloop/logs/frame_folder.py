@@ -42,7 +42,9 @@ class FrameShelf:
         where = self.table.where(row)
         name = self.table.words[FILE][row]
         if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise BadInput(f"{where}: a frame must lie in the folder of {POSES}, but is {name[:60]!r}")
+            raise BadInput(
+                f"{where}: a frame must lie in the folder of {POSES}, but is {name[:60]!r}; move it"
+            )
         zero, per_count = (
             float(self.table.numbers[key][row]) if key in self.table.numbers else np.nan for key in SCALE
         )

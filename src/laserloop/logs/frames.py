@@ -28,10 +28,14 @@ class Scale:
 def read_frame(file: Path, where: str) -> NDArray[np.generic]:
     """The counts or temperatures (y, x) of a frame's file."""
     if file.suffix.lower() not in ENDINGS:
-        raise BadInput(f"{where}: a frame must end in {', '.join(ENDINGS)}, but is {file.name[:60]!r}")
+        raise BadInput(
+            f"{where}: a frame must end in {', '.join(ENDINGS)}, but is {file.name[:60]!r}; convert it"
+        )
     try:
         if file.stat().st_size > LARGEST:
-            raise BadInput(f"{where}: a frame may have at most {LARGEST} bytes, but {file.name} has more")
+            raise BadInput(
+                f"{where}: a frame may have at most {LARGEST} bytes, but {file.name} has more; cut it"
+            )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of tags that do not matter here
             found = _read_array(file) if file.suffix.lower() == ".npy" else _read_image(file)
@@ -43,7 +47,7 @@ def read_frame(file: Path, where: str) -> NDArray[np.generic]:
         raise
     except Exception as problem:  # NumPy and Pillow leak TokenError, TypeError, struct.error and more
         raise BadInput(
-            f"{where}: the frame {file.name[:60]!r} cannot be read ({str(problem)[:80]})"
+            f"{where}: the frame {file.name[:60]!r} cannot be read ({str(problem)[:80]}); write it anew"
         ) from None
     return check_frame(found, f"{where}: the frame {file.name[:60]!r}")
 
@@ -54,7 +58,7 @@ def check_frame(found: NDArray[np.generic], what: str) -> NDArray[np.generic]:
     if not sides or found.dtype.kind not in "uif":
         raise BadInput(
             f"{what} must be a picture of numbers with {SIDES[0]} to {SIDES[1]} pixels to a side, but is "
-            f"{found.dtype} of shape {found.shape}"
+            f"{found.dtype} of shape {found.shape}; cut it, or store numbers"
         )
     return found
 
@@ -63,7 +67,7 @@ def _read_array(file: Path) -> NDArray[np.generic]:
     """A NumPy file; nothing in it is executed, and no more is read than a frame may have."""
     mapped = np.load(file, mmap_mode="r", allow_pickle=False)
     if not isinstance(mapped, np.ndarray) or mapped.nbytes > LARGEST:
-        raise BadInput(f"the frame {file.name[:60]!r} must be one array of at most {LARGEST} bytes")
+        raise BadInput(f"the frame {file.name[:60]!r} must be one array of at most {LARGEST} bytes; cut it")
     return np.array(mapped)
 
 
@@ -73,7 +77,9 @@ def _read_image(file: Path) -> NDArray[np.generic]:
 
     with Image.open(file, formats=("TIFF", "BMP")) as picture:
         if max(picture.size) > SIDES[1]:
-            raise BadInput(f"the frame {file.name[:60]!r} may have at most {SIDES[1]} pixels to a side")
+            raise BadInput(
+                f"the frame {file.name[:60]!r} may have at most {SIDES[1]} pixels to a side; cut it"
+            )
         if picture.mode in ("1", "P", "RGB", "RGBA", "L"):
             return np.asarray(picture.convert("L"))
         return np.asarray(picture)

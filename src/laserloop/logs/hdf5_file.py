@@ -47,7 +47,9 @@ def reading(name: str) -> Iterator[None]:
         raise
     except Exception as problem:  # a damaged file leads to OSError, KeyError, RuntimeError, UnicodeError …
         told = " ".join(str(problem).split())[:80]
-        raise BadInput(f"the log {name[-80:]!r} must be readable HDF5, but is not ({told})") from None
+        raise BadInput(
+            f"the log {name[-80:]!r} must be readable HDF5, but is not ({told}); write it anew"
+        ) from None
 
 
 def _find_layer(store: Any, layer: str, name: str) -> Any:
@@ -57,7 +59,9 @@ def _find_layer(store: Any, layer: str, name: str) -> Any:
     if layer:
         found = store.get(layer)
         if not isinstance(found, h5py.Group) or any(part not in found for part in NAMES):
-            raise BadInput(f"{name}: {layer[:60]!r} must be a layer with {', '.join(NAMES)}, but is not")
+            raise BadInput(
+                f"{name}: {layer[:60]!r} must be a layer with {', '.join(NAMES)}, but is not; name another"
+            )
         return found
     for item in store.values():
         if isinstance(item, h5py.Group):
@@ -77,7 +81,9 @@ class Layer:
             attributes |= dict(owner.attrs)
         self._settings: Mapping[str, Any] = attributes
         if self._frames.ndim != 3 or not 2 <= len(self._frames) <= MOST_ROWS:
-            raise BadInput(f"{name}: frame must have shape (n, y, x) with 2 to {MOST_ROWS} of them")
+            raise BadInput(
+                f"{name}: frame must have shape (n, y, x) with 2 to {MOST_ROWS} of them; correct it"
+            )
         at_once = np.prod(self._frames.chunks or (1, *self._frames.shape[1:])) * self._frames.dtype.itemsize
         if max(self._frames.shape[1:]) > SIDES[1] or at_once > LARGEST:
             raise BadInput(
@@ -115,7 +121,7 @@ class Layer:
         if not fits or not 1 <= len(params) <= MOST_LINES or len(index) not in (len(params), len(params) + 1):
             raise BadInput(
                 f"{self.name}: scan_line_index (lines,) and laser_params (lines, 2) must tell of 1 to "
-                f"{MOST_LINES} lines, but have the shapes {index.shape} and {params.shape}"
+                f"{MOST_LINES} lines, but have the shapes {index.shape} and {params.shape}; correct them"
             )
         first = np.asarray(index[: len(params)], dtype=np.int64)
         power, speed = np.asarray(params[:, :2], dtype=np.float64).T

@@ -70,7 +70,7 @@ def load(file: Path) -> Mapping[str, Any]:
         raise BadInput(f"{file.name}: a run must be JSON, but brackets go too deep; write it anew") from None
     except OSError as problem:
         raise BadInput(
-            f"the log {str(file)[:80]!r} must be readable, but is not ({problem.strerror})"
+            f"the log {str(file)[:80]!r} must be readable, but is not ({problem.strerror}); check its name"
         ) from None
     if not isinstance(page, Mapping):
         raise BadInput(f"{file.name}: a run must be a JSON object, but is {show(page)}; write it anew")

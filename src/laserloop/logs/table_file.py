@@ -109,9 +109,11 @@ def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
             while text := stream.readline(LONGEST_LINE):
                 line += 1
                 if len(text) == LONGEST_LINE:
-                    raise BadInput(f"{file.name}, line {line}: a line is too long for a log; is it one?")
+                    raise BadInput(f"{file.name}, line {line}: a line is too long for a log; give a CSV file")
                 if "\0" in text:
-                    raise BadInput(f"{file.name}, line {line}: a log must be text, but has a zero byte")
+                    raise BadInput(
+                        f"{file.name}, line {line}: a log must be text, but has a zero byte; give a CSV file"
+                    )
                 if text.strip() and not text.lstrip().startswith("#"):
                     yield line, [cell.strip() for cell in next(csv.reader([text], strict=True))]
     except csv.Error as problem:
@@ -127,4 +129,6 @@ def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
         if isinstance(problem, BadInput):
             raise
         reason = getattr(problem, "strerror", None) or problem
-        raise BadInput(f"the log {str(file)[:80]!r} must be readable, but is not ({reason})") from None
+        raise BadInput(
+            f"the log {str(file)[:80]!r} must be readable, but is not ({reason}); check its name"
+        ) from None

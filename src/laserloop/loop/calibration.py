@@ -64,7 +64,9 @@ class Draws:
 def score_run(run: Run) -> tuple[float, float]:
     """The farthest that T_max lay above, and below, its prediction in any settled tick, K."""
     if run.ending != COMPLETED:
-        raise BadInput(f"a run that is to be calibrated on must be whole, but on {run.path} {run.ending}")
+        raise BadInput(
+            f"a run that is to be calibrated on must be whole, but on {run.path} {run.ending}: change it"
+        )
     told = run.settled & np.isfinite(run.predicted)
     if not told.any():
         raise BadInput(

@@ -30,7 +30,9 @@ class Recoating:
         for name in ("pause", "thickness"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0):
-                raise BadInput(f"the {name} between layers must be a positive number, got {value}")
+                raise BadInput(
+                    f"the {name} between layers must be a positive number, got {value}: correct it"
+                )
 
     def ticks(self, tick: float) -> int:
         """The pause in control periods."""

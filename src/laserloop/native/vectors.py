@@ -58,7 +58,7 @@ def draw_vectors(
             return kept
     raise BadInput(
         f"of {20 * count} questions only {len(kept)} had an answer that rounding leaves alone: "
-        "the model has not been trained for this problem"
+        "the model has not been trained for this problem; train one that is"
     )
 
 

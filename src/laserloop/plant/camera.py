@@ -54,7 +54,9 @@ class Image:
         """Temperatures (n,) at points (n, 2), m; beyond the outermost pixel centres they are held."""
         points = np.array(points, dtype=np.float64, order="C")
         if points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
-            raise BadInput(f"sample points must be finite pairs (n, 2) of x and y in m, got {_show(points)}")
+            raise BadInput(
+                f"sample points must be finite pairs (n, 2) of x and y in m, got {_show(points)}: change it"
+            )
         return self._sample(points)
 
     def patch(self, centre: ArrayLike, heading: float, *, size: int, spacing: float) -> FloatArray:
@@ -66,12 +68,14 @@ class Image:
         if centre.shape != (2,) or not (np.isfinite(centre).all() and np.isfinite(heading)):
             raise BadInput(
                 "a patch needs a finite centre (x, y) in m and a finite heading in rad, "
-                f"got {_show(centre)} and {heading}"
+                f"got {_show(centre)} and {heading}: correct them"
             )
         if not _is_whole(size) or size < 1 or size % 2 == 0:
-            raise BadInput(f"a patch's size must be an odd whole number, so that it has a centre, got {size}")
+            raise BadInput(
+                f"a patch's size must be an odd whole number, so that it has a centre, got {size}: add 1"
+            )
         if not (np.isfinite(spacing) and spacing > 0):
-            raise BadInput(f"a patch's spacing must be a positive length in m, got {spacing}")
+            raise BadInput(f"a patch's spacing must be a positive length in m, got {spacing}: correct it")
         return self._sample(lattice(centre, float(heading), size, float(spacing))).reshape(size, size)
 
     def _sample(self, points: FloatArray) -> FloatArray:

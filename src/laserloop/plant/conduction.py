@@ -182,7 +182,9 @@ class Conduction:
     def start(self, temperature: FloatArray) -> None:
         """Begin anew from a temperature field (z, y, x), K, whose deepest level is at ambient temperature."""
         if np.any(np.abs(temperature[-1] - self.table.ambient) > 1e-6):
-            raise BadInput(f"the deepest level must be at the ambient temperature of {self.table.ambient} K")
+            raise BadInput(
+                f"the deepest level must be at the ambient temperature of {self.table.ambient} K: set it so"
+            )
         self.reset()
         theta = self.table.theta_of(temperature)
         for field in (self.theta, self._previous, self._older):

@@ -36,11 +36,13 @@ class Grid:
             nodes = np.array(getattr(self, name), dtype=np.float64)  # a copy: nobody changes it from outside
             rising = nodes.ndim == 1 and len(nodes) >= 3 and np.all(np.diff(nodes) > 0)
             if not (rising and np.all(np.isfinite(nodes))):
-                raise BadInput(f"grid axis {name} needs at least 3 finite, increasing nodes, got {nodes!r}")
+                raise BadInput(
+                    f"grid axis {name} needs at least 3 finite, increasing nodes, got {nodes!r}: sort them"
+                )
             nodes.setflags(write=False)
             object.__setattr__(self, name, nodes)
         if self.z[0] != 0.0:
-            raise BadInput(f"the first node of z must be the surface at depth 0, got {self.z[0]}")
+            raise BadInput(f"the first node of z must be the surface at depth 0, got {self.z[0]}: add it")
         for name in ("x_faces", "y_faces"):
             object.__setattr__(self, name, _check_faces(getattr(self, name[0]), getattr(self, name)))
         faces_zyx = midway(self.z), self.y_faces, self.x_faces
@@ -75,7 +77,9 @@ def _check_faces(nodes: FloatArray, given: FloatArray) -> FloatArray:
     faces = np.array(given, dtype=np.float64) if len(given) else midway(nodes)
     fits = len(faces) == len(nodes) + 1 and np.all(np.diff(faces) > 0)
     if not (fits and np.all(faces[:-1] <= nodes) and np.all(nodes <= faces[1:])):
-        raise BadInput(f"a grid axis needs one face between any two nodes, got {faces!r} for {nodes!r}")
+        raise BadInput(
+            f"a grid axis needs one face between any two nodes, got {faces!r} for {nodes!r}: add it"
+        )
     faces.setflags(write=False)
     return faces
 
@@ -105,13 +109,16 @@ def graded_grid(
     """
     if not all(np.isfinite(length) and length > 0 for length in (*plate, fine, first_depth)):
         raise BadInput(
-            f"plate and spacings must be positive lengths in m, got {plate}, {fine}, {first_depth}"
+            f"plate and spacings must be positive lengths in m, got {plate}, {fine}, {first_depth}: "
+            "correct them"
         )
     if max(*plate[:2]) / fine > MOST_NODES or plate[2] / first_depth > 1e6:
-        raise BadInput(f"a spacing of {fine:g} m and {first_depth:g} m is too fine for a plate of {plate} m")
+        raise BadInput(
+            f"a spacing of {fine:g} m and {first_depth:g} m is too fine for a plate of {plate} m: widen it"
+        )
     half_x, half_y = plate[0] / 2, plate[1] / 2
     if not (-half_x <= region[0] < region[1] <= half_x and -half_y <= region[2] < region[3] <= half_y):
-        raise BadInput(f"the refined region {region} m must lie on the plate of {plate} m")
+        raise BadInput(f"the refined region {region} m must lie on the plate of {plate} m: move the path")
     return Grid(
         x=_refined_axis(half_x, region[0], region[1], fine),
         y=_refined_axis(half_y, region[2], region[3], fine),
@@ -127,7 +134,9 @@ def find_depths(thickness: float, first: float, *, coarsest: float) -> FloatArra
 
 def _uniform_axis(length: float, spacing: float) -> FloatArray:
     if not (np.isfinite(length) and np.isfinite(spacing) and 0 < spacing <= length / 2):
-        raise BadInput(f"grid spacing must be positive and at most half of {length} m, got {spacing} m")
+        raise BadInput(
+            f"grid spacing must be positive and at most half of {length} m, got {spacing} m: change it"
+        )
     return np.linspace(0.0, length, round(length / spacing) + 1)
 
 

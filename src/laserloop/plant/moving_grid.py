@@ -109,10 +109,12 @@ def centre(faces: FloatArray) -> FloatArray:
 def make_axis(length: float, fine: float) -> DyadicAxis:
     """An axis of a plate `length` long with a spacing of `fine` at most, m."""
     if not (np.isfinite(length) and np.isfinite(fine) and 0 < fine <= length):
-        raise BadInput(f"plate and spacing must be positive lengths in m, got {length} and {fine}")
+        raise BadInput(
+            f"plate and spacing must be positive lengths in m, got {length} and {fine}: correct them"
+        )
     cells = ceil(length / fine - 1e-9)
     if cells > MOST_NODES:
-        raise BadInput(f"a spacing of {fine:g} m is too fine for a plate of {length:g} m")
+        raise BadInput(f"a spacing of {fine:g} m is too fine for a plate of {length:g} m: widen it")
     longest = 1
     while cells / (2 * longest) >= FEWEST:
         longest *= 2

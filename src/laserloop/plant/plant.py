@@ -121,7 +121,9 @@ class Plant:
         self._check_running()
         for what, value in (("pause", seconds), ("tolerance", tolerance)):
             if not (isfinite(value) and value > 0):
-                raise BadInput(f"the {what} of a plate at rest must be a positive number, got {value}")
+                raise BadInput(
+                    f"the {what} of a plate at rest must be a positive number, got {value}: correct it"
+                )
         s = self.settings
         self._failed = True  # until it is done
         cool_down(self._conduction, seconds, shortest=s.tick / 2, tolerance=tolerance)
@@ -138,7 +140,7 @@ class Plant:
         """
         self._check_running()
         if not (isfinite(thickness) and thickness > 0):
-            raise BadInput(f"a layer's thickness must be a positive length in m, got {thickness}")
+            raise BadInput(f"a layer's thickness must be a positive length in m, got {thickness}: correct it")
         old = self.grid.z
         coarsest = float(np.diff(self.settings.grid.z).max())
         first = float(self.settings.grid.z[1])
@@ -211,7 +213,9 @@ class Plant:
     def restore(self, snapshot: Snapshot) -> Surface:
         """Back to a snapshot of this plant, or of one with the same grid and material."""
         if snapshot.identity != self._identity:
-            raise BadInput("a snapshot must come from a plant with the same grid, material and ambient")
+            raise BadInput(
+                "a snapshot must come from a plant with the same grid, material and ambient: take one of this"
+            )
         self._conduction.load(snapshot.state)
         self.time, self._power, self._pace = snapshot.time, snapshot.power, snapshot.pace
         self._emitted, self._heading = snapshot.emitted, snapshot.heading
@@ -250,7 +254,7 @@ class Plant:
     @staticmethod
     def _check(power: float) -> None:
         if not (isfinite(power) and power >= 0):
-            raise BadInput(f"laser power must be a finite number ≥ 0 W, got {power}")
+            raise BadInput(f"laser power must be a finite number ≥ 0 W, got {power}: correct it")
 
     def _is_off_plate(self, spot: FloatArray) -> bool:
         """Does the beam leave the plate during the tick?"""
@@ -260,7 +264,7 @@ class Plant:
     def _check_spot(self, power: float, spot: FloatArray) -> None:
         """A beam that heats must be where the grid is made for it; a dark one may be anywhere."""
         if spot.shape != (2, 2) or not all(map(isfinite, spot.flat)):
-            raise BadInput(f"a spot is two finite points (x, y) in m, got {spot.tolist()}")
+            raise BadInput(f"a spot is two finite points (x, y) in m, got {spot.tolist()}: correct it")
         if power == 0.0:
             return
         self._check_inside(spot, self.settings.grid.edges, "the beam must stay on the plate of")
@@ -274,7 +278,8 @@ class Plant:
         for x, y in spot.tolist():
             if not (x_low - SLACK <= x <= x_high + SLACK and y_low - SLACK <= y <= y_high + SLACK):
                 raise BadInput(
-                    f"{rule} x {x_low:g} to {x_high:g} and y {y_low:g} to {y_high:g} m, got ({x:g}, {y:g})"
+                    f"{rule} x {x_low:g} to {x_high:g} and y {y_low:g} to {y_high:g} m, "
+                    f"got ({x:g}, {y:g}): move it"
                 )
 
     def _watch_range(self, surface: Surface) -> None:

@@ -35,7 +35,9 @@ class ReferencePlant:
         """`tolerance`: K, of each node's heat balance."""
         k, rho, cp = material.k, material.rho, material.cp
         if not (isinstance(k, Polynomial) and isinstance(rho, Polynomial) and isinstance(cp, Polynomial)):
-            raise BadInput(f"the reference plant takes polynomial materials only, got {material.name}")
+            raise BadInput(
+                f"the reference plant takes polynomial materials only, got {material.name}: choose one"
+            )
         self.conductivity, self.capacity = k, rho * cp
         self.theta = k.integ(lbnd=ambient)
         self.heat = self.capacity.integ(lbnd=ambient)

@@ -41,7 +41,7 @@ class PlantSettings:
         for name in ("tolerance", "edge", "absorbed"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0):
-                raise BadInput(f"{name} must be a positive number, got {value}")
+                raise BadInput(f"{name} must be a positive number, got {value}: correct it")
         spacing = min(np.diff(self.grid.x).min(), np.diff(self.grid.y).min())
         if self.beam.sigma < spacing / 3.0:
             raise BadInput(
@@ -179,7 +179,7 @@ def _find_spacings(process: Process, fastest: float | None, refine: float) -> tu
     fastest = process.speed if fastest is None else fastest
     for what, value in (("fastest", fastest), ("refine", refine)):
         if not (np.isfinite(value) and value > 0):
-            raise BadInput(f"{what} must be a positive number, got {value}")
+            raise BadInput(f"{what} must be a positive number, got {value}: correct it")
     sigma = process.beam.sigma
     layer = min(np.sqrt(_diffusivity(process.material) * sigma / fastest), sigma)
     return 0.5 * sigma / refine, layer / 4.0 / refine

@@ -16,6 +16,6 @@ class Beam:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.sigma) and self.sigma > 0):
-            raise BadInput(f"the beam's sigma must be a positive length in m, got {self.sigma}")
+            raise BadInput(f"the beam's sigma must be a positive length in m, got {self.sigma}: correct it")
         if not 0 < self.absorptivity <= 1:
-            raise BadInput(f"absorptivity must lie in (0, 1], got {self.absorptivity}")
+            raise BadInput(f"absorptivity must lie in (0, 1], got {self.absorptivity}: correct it")

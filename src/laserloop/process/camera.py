@@ -24,12 +24,16 @@ class CameraSettings:
 
     def __post_init__(self) -> None:
         if self.pixel is not None and not (np.isfinite(self.pixel) and self.pixel > 0):
-            raise BadInput(f"a camera's pixel must be a positive length in m or None, got {self.pixel}")
+            raise BadInput(
+                f"a camera's pixel must be a positive length in m or None, got {self.pixel}: correct it"
+            )
         if not (np.isfinite(self.noise) and self.noise >= 0):
-            raise BadInput(f"a camera's noise must be a finite number ≥ 0 K, got {self.noise}")
+            raise BadInput(f"a camera's noise must be a finite number ≥ 0 K, got {self.noise}: correct it")
         if not (np.isfinite(self.emissivity) and self.emissivity > 0):
-            raise BadInput(f"a camera's emissivity must be a positive number, got {self.emissivity}")
+            raise BadInput(
+                f"a camera's emissivity must be a positive number, got {self.emissivity}: correct it"
+            )
         for name, least in (("exposure", 1), ("delay", 0), ("every", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-                raise BadInput(f"a camera's {name} must be a whole number ≥ {least}, got {value}")
+                raise BadInput(f"a camera's {name} must be a whole number ≥ {least}, got {value}: correct it")

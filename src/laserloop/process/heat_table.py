@@ -57,7 +57,7 @@ class HeatTable:
             if np.all(np.abs(error) < 1e-10):
                 return np.asarray(theta)
         raise BadInput(
-            "temperatures could not be converted: they must be finite and near the material's range"
+            "temperatures must be finite and near the material's range to be converted: correct them"
         )
 
     @property
@@ -92,7 +92,7 @@ class HeatTable:
 def tabulate(material: Material, ambient: float, cells: int = CELLS) -> HeatTable:
     """Integrate a material from `ambient` into a heat table over its range of validity."""
     if not (np.isfinite(ambient) and ambient > 0):
-        raise BadInput(f"ambient temperature must be positive kelvin, got {ambient}")
+        raise BadInput(f"ambient temperature must be positive kelvin, got {ambient}: correct it")
     solid = _Integrals(material, (*material.valid, ambient), material.knots())
     low, high = solid.at(np.array(material.valid))[:, 0]
     theta = np.linspace(low, high, cells + 1)
