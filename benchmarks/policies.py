@@ -86,7 +86,7 @@ def score(record: dict[str, Any]) -> dict[str, float]:
     return {
         "highest": float(T.max()),
         "lowest": float(T.min()),
-        "outside": float(np.mean((T > high) | (T < low))),
+        "outside": float(np.mean((high < T) | (low > T))),
         "ms": float(np.mean((T - 0.5 * (low + high)) ** 2)),
         "decision_us": 1e3 * float(record["tick_ms"]["median"]),
         "ticks": path.ticks or len(T),
