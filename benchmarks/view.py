@@ -71,7 +71,8 @@ def attack() -> dict[str, Any]:
 def attack_server(server: "subprocess.Popen[str]", files: int) -> dict[str, Any]:
     assert server.stdout is not None
     port = int(server.stdout.readline().rpartition("127.0.0.1:")[2].partition("/")[0])
-    attacks.bomb(port, 1)  # its workers are warm
+    attacks.bomb(port, 1)
+    time.sleep(WARM_S)
     rows, before = [], attacks.read_memory(server.pid)
     steps: list[Callable[[], attacks.Outcome]] = [
         lambda: attacks.traverse(port),
@@ -81,17 +82,13 @@ def attack_server(server: "subprocess.Popen[str]", files: int) -> dict[str, Any]
         lambda: attacks.dawdle(port, 150, HEAD_S + 3.0),
         lambda: attacks.crowd(port, 200, MOST_TALKS),
         lambda: attacks.babble(port, 10_000),
+        lambda: attacks.list_hostile(port, files),
     ]
     for step in steps:
         outcome = step()
         memory, took = attacks.read_memory(server.pid), attacks.answers(port)
         rows.append(asdict(outcome) | {"memory_mb": memory, "answer_s": took})
         print(rows[-1], flush=True)
-    told = f"of {files} files none is shown, 20 GB, links, pipes and 200,000 brackets among them"
-    rows.append(
-        asdict(attacks.Outcome("a folder full of hostile files", files, 0, told))
-        | {"memory_mb": attacks.read_memory(server.pid), "answer_s": attacks.answers(port)}
-    )
     return {"memory_before_mb": before, "rows": rows}
 
 

@@ -12,6 +12,7 @@ import socket
 import time
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -25,6 +26,7 @@ HERE = "127.0.0.1"
 SECRETS = (b"root:", b"import ", b"[project]", b"SECRET")  # of files that nobody may fetch
 STEPS = ("..", "%2e%2e", "%2E%2E", "..%00", "%252e%252e", "%c0%ae%c0%ae", "..;", ".%2e", "\\..", "..%5c")
 TARGETS = ("etc/passwd", "etc%2fpasswd", "server.py", "viewer/server.py", "a.json", "proc/self/environ")
+MOST_BAD = 50  # messages, after which the server hangs up
 FOREIGN = ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:80", "", "[::1")
 
 
@@ -189,9 +191,33 @@ def crowd(port: int, count: int, most: int) -> Outcome:
     return Outcome(f"{count} sockets", count, max(0, accepted - most), words)
 
 
-def babble(port: int, count: int, seed: int = 0) -> Outcome:
-    """Messages that mean nothing, or something hostile."""
-    rng, sent, connections, passed = random.Random(seed), 0, 0, 0
+def babble(port: int, count: int, threads: int = 4) -> Outcome:
+    """Messages that mean nothing, or something hostile; every one is read, and enough of them end the talk."""
+    with ThreadPoolExecutor(threads) as pool:
+        each = -(-count // threads)
+        told = list(pool.map(lambda seed: babble_alone(port, each, seed), range(threads)))
+    sent, passed, talks = (sum(column) for column in zip(*told, strict=True))
+    words = f"over {talks} connections, each closed by the server after {MOST_BAD} bad ones"
+    return Outcome("malformed WebSocket messages", sent, passed, words)
+
+
+def babble_alone(port: int, count: int, seed: int) -> tuple[int, int, int]:
+    """Messages sent, messages that started a run, and connections."""
+    rng, sent, passed, talks = random.Random(seed), 0, 0, 0
+    while sent < count:
+        talks += 1
+        assert talks <= 20 + count // 10, "the server takes no more connections"
+        with suppress(InvalidHandshake, OSError), open_socket(port) as talk, suppress(ConnectionClosed):
+            for _ in range(MOST_BAD):
+                talk.send(make_bad(rng))
+                sent += 1
+            while True:
+                passed += '"started"' in str(talk.recv(timeout=60))
+    return sent, passed, talks
+
+
+def make_bad(rng: random.Random) -> str | bytes:
+    """One message that no page would send."""
     makers: list[Callable[[], str | bytes]] = [
         lambda: rng.randbytes(rng.randrange(200)),
         lambda: "".join(chr(rng.randrange(32, 0x2FFF)) for _ in range(rng.randrange(80))),
@@ -201,19 +227,20 @@ def babble(port: int, count: int, seed: int = 0) -> Outcome:
         ),
         lambda: json.dumps({"do": "start", "order": rng.choice(HOSTILE_ORDERS)}),
         lambda: json.dumps({"do": "change", "run": "x" * rng.randrange(999), "window_k": [1e999, "a"]}),
-        lambda: json.dumps({"do": "watch", "runs": [rng.random()] * rng.randrange(9)}),
+        lambda: json.dumps({"do": "watch", "runs": [rng.random()] * rng.randrange(5, 9)}),
     ]
-    while sent < count:
-        connections += 1
-        assert connections <= 10 + count, "the server takes no more connections"
-        with suppress(ConnectionClosed, InvalidHandshake, OSError), open_socket(port) as talk:
-            while sent < count:
-                talk.send(rng.choice(makers)())
-                sent += 1
-                with suppress(TimeoutError):
-                    passed += '"started"' in str(talk.recv(timeout=0.0))
-    words = f"over {connections} connections, each closed after 50 bad ones"
-    return Outcome("malformed WebSocket messages", sent, passed, words)
+    return rng.choice(makers)()
+
+
+def list_hostile(port: int, files: int) -> Outcome:
+    """What is shown of a hostile folder."""
+    connection = HTTPConnection(HERE, port, timeout=90)
+    connection.request("GET", "/runs")
+    body = connection.getresponse().read()
+    connection.close()
+    shown = len(json.loads(body)["runs"]) + any(secret in body for secret in SECRETS)
+    words = "20 GB, pipes, links to / and 200,000 brackets among them; none is taken for a run"
+    return Outcome("a folder full of hostile files", files, shown, words)
 
 
 HOSTILE_ORDERS: list[Any] = [

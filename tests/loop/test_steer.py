@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
+from laserloop.control.problem import MpcProblem
 from laserloop.loop.case import Hooks, LoopCase, Prepared, prepare, record, run_prepared
-from laserloop.loop.run import Run, StopRun, Tick
-from laserloop.loop.steer import Steering
+from laserloop.loop.controllers import make_controller
+from laserloop.loop.run import Run, StopRun, Tick, look_ahead
+from laserloop.loop.steer import SteeredController, Steering
+from laserloop.native.twin import TwinController
+from laserloop.paths import find_path
+from laserloop.plant import Camera, Plant
+from laserloop.plant.settings import paper_settings
+from laserloop.predict.networks import find_model
+from laserloop.process import Process
 
 CHANGE = 60  # tick
 BEFORE, AFTER = (760.0, 800.0), (840.0, 880.0)
@@ -37,6 +45,42 @@ def test_a_controller_follows_its_window_in_mid_run(controller: str) -> None:
     early, late = run.t_max[40:CHANGE], run.t_max[CHANGE + 30 :]
     assert ((early > BEFORE[0]) & (early < BEFORE[1])).mean() > 0.6
     assert ((late > AFTER[0]) & (late < AFTER[1])).mean() > 0.6
+
+
+@pytest.mark.parametrize("controller", ["realtime", "sqp"])
+def test_a_planner_with_a_network_takes_another_window(controller: str) -> None:
+    problem = MpcProblem(margin_above=13.0)
+    planner = make_controller(controller, problem, plant=None, model=find_model("paper-corner"))
+    path = find_path("diagonal", ticks=20)
+    image = Camera().see(Plant(paper_settings()).reset())
+    predicted = []
+    for window in (BEFORE, (400.0, 420.0), BEFORE):
+        SteeredController(planner, BEFORE).set_window(*window)
+        planner.reset()
+        predicted.append(
+            planner.act(image, look_ahead(path, 0, [], planner.horizon, planner.memory)).predicted
+        )
+    assert predicted[0].max() > 500.0  # on its way up
+    assert predicted[1].max() < 421.0
+    assert np.array_equal(predicted[0], predicted[2])
+
+
+def test_a_planner_that_was_built_for_one_window_says_so() -> None:
+    planner = make_controller("ipopt", MpcProblem(), plant=None, model=find_model("paper-corner"))
+    with pytest.raises(BadInput, match="keeps the window that it was built with"):
+        SteeredController(planner, BEFORE).set_window(*AFTER)
+
+
+def test_margins_shrink_in_a_narrow_window_and_come_back() -> None:
+    wide = MpcProblem(window=BEFORE, margin_above=15.0, margin_below=5.0)
+    narrow = wide.aim((780.0, 790.0))
+    assert (narrow.margin_above, narrow.margin_below) == (4.5, 4.5)
+    twin = make_controller("twin", wide, plant=None, process=Process())
+    assert isinstance(twin, TwinController)
+    twin.set_window(780.0, 790.0)
+    assert twin.problem.margin_above == 4.5
+    twin.set_window(*BEFORE)
+    assert twin.problem.margin_above == 15.0
 
 
 def test_scores_follow_the_window() -> None:

@@ -1,6 +1,5 @@
 """Attacks in small, as benchmarks/view.py tries them in large: refused, and the server still answers."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -34,7 +33,7 @@ def test_more_pages_than_are_served_are_turned_away(bench: Server) -> None:
 
 
 def test_messages_that_mean_nothing_are_refused(bench: Server) -> None:
-    assert attacks.babble(bench.port, 300).passed == 0
+    assert attacks.babble(bench.port, 200).passed == 0
     attacks.answers(bench.port)
 
 
@@ -46,9 +45,7 @@ def test_a_hostile_folder_is_listed_without_harm(tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     attacks.fill_hostile(folder, 40)
     with serve(folder) as server:
-        told = json.loads(server.ask("/runs")[1])
-        assert told["runs"] == []
-        assert b"SECRET" not in server.ask("/runs")[1]
+        assert attacks.list_hostile(server.port, 0).passed == 0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The teller: turns the ticks of a run into messages, thirty a second at most, each with a thermal image."""
+"""The teller: turns the ticks of a run into messages, forty a second at most, each with a thermal image."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ COLUMNS = (
     *("window_low_k", "window_high_k", "status", "measured_k", "absorbed"),
 )
 STATUSES = tuple(Status)
-PERIOD = 1.0 / 32.0  # s, between two messages; a few more than 30 a second
+PERIOD = 1.0 / 40.0  # s, between two messages; more than 30 a second, since they wait for a tick to end
 SIZE = 97  # pixels along a side of the thermal image
 REACH = 16.0  # beam widths σ along a side
 HEADROOM = 0.25  # of the rise to the window's top, up to which the image tells temperatures apart

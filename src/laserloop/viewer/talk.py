@@ -20,7 +20,7 @@ from laserloop.bad_input import BadInput, show
 from laserloop.live.crew import Crew, place_files
 from laserloop.live.live_run import LiveRun
 
-PERIOD = 1.0 / 40.0  # s, between two looks at what is new
+PERIOD = 1.0 / 60.0  # s, between two looks at what is new
 BREATH = 0.01  # s, after each command
 PATIENCE_S = 20.0  # s, for a page to take a message
 MOST_ROWS = 4096  # ticks in a message
