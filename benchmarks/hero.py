@@ -2,11 +2,13 @@
 
     python benchmarks/hero.py        # less than a minute
 
-Writes docs/results/demo.json, the scores, and docs/results/demo.png.
+Writes docs/results/demo.json, the scores, docs/results/demo.png, and the same picture for light and dark pages.
 """
 
 from dataclasses import replace
 from pathlib import Path
+
+from light_and_dark import save_pair
 
 from laserloop.cli.control import close_loop
 from laserloop.cli.demo import DEMO_PATH, DEMO_PLANT, DEMO_RUNS, DEMO_TICKS
@@ -25,6 +27,7 @@ def main() -> None:
         {"label": label, **close_loop(replace(common, **settings))} for label, settings in DEMO_RUNS.items()
     ]
     save_figure(RESULTS / "demo.png", draw_side_by_side(records), dpi=130)
+    save_pair(RESULTS / "demo.png", lambda: draw_side_by_side(records))
     told = [{key: value for key, value in record.items() if key != "series"} for record in records]
     save(RESULTS / "demo.json", dump({"code": hash_code(), "versions": find_versions(), "runs": told}))
     for record in told:

@@ -26,6 +26,9 @@ PAGES = sorted(
     if RESULTS not in page.parents and "_build" not in page.parts
 )
 
+LINKED = sorted({*PAGES, *RESULTS.glob("*.md"), ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"})
+OUTSIDE = {"https://jobqueue.dask.org"}  # links that leave these pages; looked at before a release
+
 RUNNABLE = {"python", "bash", "c"}
 DIRECTIVES = {
     *("{toctree}", "{include}", "{eval-rst}", "{verbs}", "{container}"),  # of Sphinx; none of them shows code
@@ -192,11 +195,32 @@ def test_what_is_run_shorter_is_still_in_the_pages() -> None:
     assert set(SHORTER) <= said
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@pytest.mark.parametrize("page", LINKED, ids=name)
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
-        if "://" not in target:
-            assert (page.parent / target).exists(), f"{name(page)}: {target}"
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" in target:
+            assert target in OUTSIDE, f"{name(page)}: {target}: look at it, then add it to OUTSIDE"
+            continue
+        file, _, anchor = target.partition("#")
+        there = (page.parent / file) if file else page
+        assert there.exists(), f"{name(page)}: {target}"
+        if anchor:
+            assert anchor in find_anchors(there), f"{name(page)}: {target}"
+
+
+def find_anchors(page: Path) -> set[str]:
+    """Of headings, as Sphinx and code hosts make them, and those that are written down."""
+    text = page.read_text(encoding="utf-8")
+    headings = re.findall(r"^#{1,3} (.+)$", text, re.MULTILINE)
+    made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return made | set(re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name != "report"], ids=name)
+def test_a_picture_for_light_pages_has_one_for_dark_pages(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for file in re.findall(r"\(([^)\s]+)-light\.\w+\)\{\.only-light\}", text):
+        assert re.search(rf"\({re.escape(file)}-dark\.\w+\)\{{\.only-dark\}}", text), file
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -396,7 +396,7 @@ def test_a_patch_without_a_spacing_is_refused(spacing: float) -> None:
 def test_a_camera_that_cannot_be_built_says_why(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(BadInput) as caught:
         CameraSettings(**changes)
-    assert str(caught.value) == sentence
+    assert str(caught.value) == f"{sentence}: correct it"
 
 
 def test_an_image_knows_nothing_but_what_it_shows() -> None:
