@@ -8,6 +8,7 @@ from laserloop.arena.entrants.ilc import ILC
 from laserloop.arena.entrants.oracle import ORACLE
 from laserloop.arena.entrants.paper import PAPER_BASE, PAPER_CORNER, PAPER_IPOPT
 from laserloop.arena.entrants.pi import PI
+from laserloop.arena.entrants.pi_calm import PI_CALM
 from laserloop.arena.entrants.twin import (
     TWIN,
     TWIN_WITHOUT_CAMERA,
@@ -19,7 +20,7 @@ from laserloop.loop.own_file import names_own
 
 ENTRANTS: tuple[Entrant, ...] = (
     *(ORACLE, TWIN, TWIN_WITHOUT_CAMERA, TWIN_WITHOUT_PREVIEW, TWIN_WITHOUT_HISTORY),
-    *(ILC, PI, FEEDFORWARD, CONSTANT),
+    *(ILC, PI, PI_CALM, FEEDFORWARD, CONSTANT),
     *(PAPER_CORNER, PAPER_BASE, PAPER_IPOPT),
 )
 
