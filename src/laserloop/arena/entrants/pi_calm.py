@@ -8,8 +8,8 @@ from laserloop.arena.entrants.gains import find_seat_gains
 from laserloop.control.action import Controller
 from laserloop.control.pi import PiController
 
-# The best of twelve pairs, from a quarter to one and from one to eight, by RMS on zigzag, raster and hairpin 10001
-# (public) at nominal disturbances: 18.0 K instead of 37.9 K with the gains of the undisturbed plant.
+# The best of twelve pairs by RMS on zigzag, raster and hairpin 10001 (public, 120 ticks) at nominal disturbances:
+# 18.0 K instead of 37.9 K with the gains of the undisturbed plant.
 GAIN, RESET_TIME = 0.7, 2.0  # times those of the undisturbed plant
 
 
