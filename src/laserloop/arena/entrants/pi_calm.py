@@ -8,7 +8,7 @@ from laserloop.arena.entrants.gains import find_seat_gains
 from laserloop.control.action import Controller
 from laserloop.control.pi import PiController
 
-# The best of twelve pairs by RMS on zigzag, raster and hairpin 10001 (public, 120 ticks) at nominal disturbances:
+# The best of twelve pairs by RMS on zigzag, raster and hairpin 10001 (public, 120 ticks, nominal):
 # 18.0 K instead of 37.9 K with the gains of the undisturbed plant.
 GAIN, RESET_TIME = 0.7, 2.0  # times those of the undisturbed plant
 
