@@ -172,3 +172,12 @@ def test_places_along_a_polyline_end_exactly_at_its_end() -> None:
 def test_only_files_are_written_again() -> None:
     with pytest.raises(BadInput, match="must be a file"):
         ScanFile("diagonal")
+
+
+def test_a_speed_in_a_layer_file_does_not_make_the_writer_forget_the_power(tmp_path: Path) -> None:
+    head = "$$HEADERSTART\n$$UNITS/1\n$$HEADEREND\n$$POWER/12\n$$LAYER/0\n"
+    text = head + "$$HATCHES/1,1,0,0,1,0\n$$SPEED/304\n$$HATCHES/1,1,0,1,1,1\n$$GEOMETRYEND\n"
+    written = write(tmp_path, "a.cli", text, order([0, 1], [(1, 9.5)], [(1, 12.0)]))
+    assert written == text.replace("$$HATCHES/1,1,0,0", "$$POWER/9.5\n$$HATCHES/1,1,0,0").replace(
+        "$$HATCHES/1,1,0,1", "$$POWER/12\n$$HATCHES/1,1,0,1"
+    )

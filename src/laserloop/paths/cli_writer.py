@@ -51,8 +51,10 @@ class _Writer:
                 written.append(whole[low:])
                 break
             moves = list(self._layers.follow([command]))
-            if command.name in ("POWER", "SPEED"):
-                self._power, self._speed = self._layers.power, self._layers.speed
+            if command.name == "POWER":
+                self._power = self._layers.power
+            elif command.name == "SPEED":
+                self._speed = self._layers.speed
             starts_line = not whole[:low].rstrip(" \t") or whole[:low].rstrip(" \t")[-1] in "\r\n"
             written.append(self._write(command, own, moves, starts_line) if moves else own)
         return "".join(written)
