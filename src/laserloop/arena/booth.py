@@ -63,7 +63,7 @@ class BoothController:
             raise BadInput(str(told["refused"]))
         self.horizon, self.memory = int(told["horizon"]), int(told["memory"])
         if not (0 <= self.horizon <= 10_000 and 0 <= self.memory <= 10_000):
-            raise BadInput("horizon and memory must be 0 to 10,000 ticks")
+            raise BadInput("horizon and memory must be 0 to 10,000 ticks: change them")
 
     def reset(self) -> None:
         """Make the controller forget."""
@@ -160,7 +160,9 @@ def enter_own(spec: str) -> Entrant:
     file, _, name = spec.rpartition(":")
     path = Path(file).resolve()
     if not names_own(spec) or not path.is_file():
-        raise BadInput(f"an own controller must read FILE.py:NAME of a file that is there, got {spec!r}")
+        raise BadInput(
+            f"an own controller must read FILE.py:NAME of a file that is there, got {spec!r}: name one"
+        )
     foresight = read_foresight(path, name)
 
     def make(seat: Seat) -> Controller:

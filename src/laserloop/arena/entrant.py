@@ -90,7 +90,9 @@ class Entrant:
 
     def __post_init__(self) -> None:
         if self.foresight not in FORESIGHTS:
-            raise BadInput(f"foresight must be one of {', '.join(FORESIGHTS)}, got {self.foresight!r}")
+            raise BadInput(
+                f"foresight must be one of {', '.join(FORESIGHTS)}, got {self.foresight!r}: choose one"
+            )
         if (self.make is None) == (not self.settings):
             raise BadInput(f"the entrant {self.name} must have either make or settings: give it one of them")
 

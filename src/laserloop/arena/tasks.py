@@ -47,7 +47,9 @@ class Task:
             ("level", self.level, LEVELS),
         ):
             if value not in known:
-                raise BadInput(f"the {what} of a task must be one of {', '.join(known)}, got {value!r}")
+                raise BadInput(
+                    f"the {what} of a task must be one of {', '.join(known)}, got {value!r}: choose one"
+                )
         if not any(self.seed in seeds for seeds in SPLITS.values()):
             told = ", ".join(f"{name} {seeds.start} to {seeds.stop - 1}" for name, seeds in SPLITS.items())
             raise BadInput(f"the seed of a task must be of a split ({told}), got {self.seed}: choose one")

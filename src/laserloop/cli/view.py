@@ -54,6 +54,7 @@ def view(
                 "Live bench" if viewer.live else "Stored runs only (pip install 'laserloop[live]' for more)"
             )
             show(f"{bench}, {len(viewer.shelf.runs)} runs of {directory}: {viewer.address} (Ctrl-C ends)")
+            show(f"Next, in another terminal: laserloop control diagonal --json {directory / 'mine.json'}")
             if browse:
                 webbrowser.open(viewer.address)
             viewer.serve_forever()

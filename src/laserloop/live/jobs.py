@@ -123,7 +123,7 @@ def run_order(order: Order, controller: str, helm: Helm) -> None:
         teller.begin()
         run = run_prepared(ready, hooks)
     except StopRun as wish:
-        raise BadInput(f"{wish} before the first tick") from None
+        raise BadInput(f"{wish} before the first tick: start it again") from None
     teller.flush()
     told = record(run, ready.problem, model=ready.case.model)
     if order.absorptivity_error != 1.0:

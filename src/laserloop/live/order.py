@@ -96,7 +96,8 @@ def _read_path(given: object, files: Mapping[str, tuple[str, Path]]) -> tuple[st
         assert isinstance(given, str)
         return given, None
     raise BadInput(
-        f"a path must be one of {', '.join(SHAPES)}, FAMILY:SEED or a dropped file, got {show(given)}"
+        f"a path must be one of {', '.join(SHAPES)}, FAMILY:SEED or a dropped file, got {show(given)}: "
+        "choose one"
     )
 
 
@@ -116,7 +117,9 @@ def _read_process(name: object, changes: object) -> Process:
         elif key in NUMBERS:
             values[key] = _read_number(key, value, (0.0, 1e6))
         else:
-            raise BadInput(f"a live run may change material, window_k, {', '.join(NUMBERS)}, got {show(key)}")
+            raise BadInput(
+                f"a live run may change material, window_k, {', '.join(NUMBERS)}, got {show(key)}: drop it"
+            )
     return process.change(**values)
 
 
@@ -147,5 +150,7 @@ def _read_flag(what: str, given: object) -> bool:
 def _read_number(what: str, given: object, bounds: tuple[float, float]) -> float:
     fine = isinstance(given, int | float) and not isinstance(given, bool) and isfinite(given)
     if not fine or not bounds[0] <= given <= bounds[1]:  # type: ignore[operator]
-        raise BadInput(f"{what} must be a number from {bounds[0]:g} to {bounds[1]:g}, got {show(given)}")
+        raise BadInput(
+            f"{what} must be a number from {bounds[0]:g} to {bounds[1]:g}, got {show(given)}: change it"
+        )
     return float(given)  # type: ignore[arg-type]

@@ -105,7 +105,9 @@ class Fault:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.share <= 1.0:
-            raise BadInput(f"the share of ticks with a fault must lie between 0 and 1, got {self.share:g}")
+            raise BadInput(
+                f"the share of ticks with a fault must lie between 0 and 1, got {self.share:g}: change it"
+            )
         if self.kind not in (*IMAGE_FAULTS, "absorbed"):
             raise BadInput(
                 f"a fault must be one of {', '.join(IMAGE_FAULTS)} or absorbed, got {self.kind!r}: choose one"

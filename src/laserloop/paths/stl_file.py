@@ -45,7 +45,7 @@ def hatch_stl(file: str | PathLike[str], hatching: Hatching | None = None) -> st
         if layers > MAX_LAYERS or hatches > MAX_HATCHES:
             raise BadInput(
                 f"{file}: a part may have at most {MAX_LAYERS} layers and {MAX_HATCHES} hatches, but has "
-                f"{layers} layers and some {hatches:.0f} hatches; is it in mm?"
+                f"{layers} layers and some {hatches:.0f} hatches; check that it is in mm"
             )
         found = [_hatch(part, k, z_low, hatching) for k in range(layers)]
     kept = [layer for layer in found if layer is not None]

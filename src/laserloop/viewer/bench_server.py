@@ -97,7 +97,7 @@ class Bench:
         run = self.crew.runs.get(request.path_params["name"])
         found = None if run is None else run.film.find(request.path_params["tick"])
         if found is None:
-            raise BadInput("there is no image of this tick")
+            raise BadInput("there is no image of this tick: choose another")
         return Response(found, media_type=BYTES)
 
     async def keep(self, request: Request) -> Response:

@@ -68,6 +68,8 @@ def keep_record(root: Path, label: str, content: bytes) -> str:
         except FileExistsError:
             continue
         except OSError as problem:
-            raise BadInput(f"the folder must be writable, but is not ({problem.strerror})") from problem
+            raise BadInput(
+                f"the folder must be writable, but is not ({problem.strerror}): name another"
+            ) from problem
         return name
     raise BadInput(f"a thousand runs are called {slug}: choose another name")

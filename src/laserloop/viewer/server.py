@@ -72,7 +72,7 @@ def open_viewer(
     """
     live = can_run_live() if live is None else live
     if root.exists() and not root.is_dir():
-        raise BadInput(f"DIR must be a folder, but {root} is none")
+        raise BadInput(f"DIR must be a folder, but {root} is none: name one")
     if not live and not root.is_dir():
         raise BadInput(f"DIR must be a folder, but {root} is none: {tell_extra()}")
     if host not in LOOPBACK and not token:

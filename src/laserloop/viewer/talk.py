@@ -130,22 +130,26 @@ class Talk:
             case "step":
                 ticks = words.get("ticks", 1)
                 if not (isinstance(ticks, int) and 1 <= ticks <= 1000):
-                    raise BadInput(f"a step has 1 to 1000 ticks, got {show(ticks)}")
+                    raise BadInput(f"a step has 1 to 1000 ticks, got {show(ticks)}: change it")
                 self.crew.command(self._find(words), {"do": "step", "ticks": ticks})
             case "change":
                 self.crew.command(self._find(words), read_change(words))
             case verb if verb in PLAIN:
                 self.crew.command(self._find(words), {"do": verb})
             case verb:
-                raise BadInput(f"a command must be one that this page knows, got {show(verb)}")
+                raise BadInput(
+                    f"a command must be one that this page knows, got {show(verb)}: reload the page"
+                )
 
     async def _start(self, order: object) -> None:
         if not isinstance(order, dict):
-            raise BadInput(f"an order must be keys with values, got {show(order)}")
+            raise BadInput(f"an order must be keys with values, got {show(order)}: reload the page")
         names = order.get("controllers", ["twin"])
         fine = isinstance(names, list) and all(isinstance(name, str) for name in names)
         if not fine or not 1 <= len(names) <= MOST_CONTROLLERS:
-            raise BadInput(f"a run has one or {MOST_CONTROLLERS} controllers, got {show(names)}")
+            raise BadInput(
+                f"a run has one or {MOST_CONTROLLERS} controllers, got {show(names)}: choose fewer"
+            )
         path = order.get("path")
         key = path.get("file") if isinstance(path, dict) else None
         files = {key: self.files[key]} if isinstance(key, str) and key in self.files else {}
@@ -156,7 +160,7 @@ class Talk:
 
     def _watch(self, names: object) -> None:
         if not isinstance(names, list) or len(names) > MOST_WATCHED:
-            raise BadInput(f"at most {MOST_WATCHED} runs are watched, got {show(names)}")
+            raise BadInput(f"at most {MOST_WATCHED} runs are watched, got {show(names)}: choose fewer")
         known = {
             name: self.crew.runs[name] for name in names if isinstance(name, str) and name in self.crew.runs
         }
@@ -199,7 +203,7 @@ def read_change(words: Words) -> Words:
     if "absorbed" in words:
         factor = words["absorbed"]
         if not is_number(factor) or not 0.2 <= factor <= 5.0:
-            raise BadInput(f"absorptivity may change by a factor of 0.2 to 5, got {show(factor)}")
+            raise BadInput(f"absorptivity may change by a factor of 0.2 to 5, got {show(factor)}: change it")
         change["absorbed"] = factor
     return change
 

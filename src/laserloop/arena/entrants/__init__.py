@@ -50,5 +50,7 @@ def find_entrant(name: str) -> Entrant:
             raise BadInput(f"{own.name} is an entrant already: give the class of {name} another name")
         return own
     if name not in found:
-        raise BadInput(f"an entrant must be one of {', '.join(found)} or FILE.py:NAME, got {name!r}")
+        raise BadInput(
+            f"an entrant must be one of {', '.join(found)} or FILE.py:NAME, got {name!r}: choose one"
+        )
     return found[name]
