@@ -7,7 +7,8 @@ from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem
 from laserloop.loop.case import Hooks, LoopCase, Prepared, prepare, record, run_prepared
 from laserloop.loop.controllers import make_controller
-from laserloop.loop.run import Run, StopRun, Tick, look_ahead
+from laserloop.loop.rig import look_ahead
+from laserloop.loop.run import Run, StopRun, Tick
 from laserloop.loop.steer import SteeredController, Steering
 from laserloop.native.twin import TwinController
 from laserloop.paths import find_path
