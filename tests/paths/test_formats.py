@@ -132,10 +132,32 @@ def test_an_example_file_gives_its_numbers(
     assert 1e3 * length == pytest.approx(lit_mm + dark_mm, rel=0.02)  # samples cut corners
 
 
+@pytest.mark.parametrize(
+    ("name", "lit_s", "dark_s", "length_mm"),
+    [
+        (
+            "path_mm.txt",
+            (5.55 + 2 * np.hypot(0.9, 0.5)) / 304,
+            0.35e-3 + 0.5e-3,
+            7.959,
+        ),  # a jump, then a rest
+        ("events.inp", 20e-3, 0.4e-3, 6.35),  # as its times say
+    ],
+)
+def test_an_example_of_others_takes_the_time_it_says(
+    name: str, lit_s: float, dark_s: float, length_mm: float
+) -> None:
+    path = find_path(str(EXAMPLES / name))
+    assert np.count_nonzero(path.lit) * path.tick == pytest.approx(lit_s, abs=2e-4)
+    assert np.count_nonzero(~path.lit) * path.tick == pytest.approx(dark_s, abs=2e-4)
+    length = np.hypot(*np.diff(path.positions, axis=0).T).sum()
+    assert 1e3 * length == pytest.approx(length_mm, rel=0.02)
+
+
 def test_every_path_among_the_examples_is_tried_here() -> None:
     files = {file.name for file in EXAMPLES.iterdir() if names_file(file.name)}
     own = {"bracket.gcode", "hatch.gcode", "layer.cli", "segments.txt"}
-    assert files == own | {"cutter.nc", "slicer.gcode", "pyslm_layer.cli"}
+    assert files == own | {"events.inp", "path_mm.txt"} | {"cutter.nc", "slicer.gcode", "pyslm_layer.cli"}
 
 
 @pytest.mark.parametrize(
