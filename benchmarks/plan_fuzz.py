@@ -40,8 +40,9 @@ def main() -> None:
     file = options.results / "plan" / "fuzz.json"
     kept = json.loads(file.read_text(encoding="utf-8"))["rows"] if file.exists() else []
     found = {row["format"]: row for row in kept}
-    found |= {ending: fuzz(ending, options.count) for ending in options.formats or WRITTEN["MAKERS"]}
-    save(file, dump({"versions": find_versions(), "rows": list(found.values())}))
+    for ending in options.formats or WRITTEN["MAKERS"]:
+        found[ending] = fuzz(ending, options.count)
+        save(file, dump({"versions": find_versions(), "rows": list(found.values())}))
 
 
 def fuzz(ending: str, count: int) -> dict[str, Any]:

@@ -135,8 +135,7 @@ def write_fuzz(rows: list[Row]) -> str:
         "\n## Round trips and malformed files\n\nRandom files in each format with random orders, written and read again: the "
         "same moves in the same order, in their\npieces, with their powers and speeds; without orders the same bytes. "
         "Malformed: the same files with bytes changed, lost or\ndoubled; each is read and written, or refused in one "
-        "sentence that names its line (`python benchmarks/plan_fuzz.py`). The slowest\nare arcs of a million chords, which "
-        "is the most that is taken.\n\n"
+        "sentence that names its line (`python benchmarks/plan_fuzz.py`).\n\n"
     )
     lines = (
         f"{row['format']} | {row['trips']} | {row['wrong']} | {row['malformed']} | {row['refused']} | "
