@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic, process_time
 from typing import Any
 
-from arena_page import write_page
+from arena_page import choose, write_page
 
 from laserloop.arena.contest import hold, make_contest, read_runs
 from laserloop.arena.figures import draw_standings
@@ -25,6 +25,7 @@ from laserloop.arena.scores import clock_record, score_record
 from laserloop.arena.standings import rank
 from laserloop.arena.tables import declare
 from laserloop.arena.tasks import FULL_PATHS, PROCESSES, list_tasks
+from laserloop.loop.case import TICKS
 from laserloop.report.save import save, save_figure
 from laserloop.versions import find_versions, hash_loop
 
@@ -39,14 +40,18 @@ def main() -> None:
     file = options.results / "arena.json"
     tasks = list(
         list_tasks(
-            paths=options.paths, levels=options.levels, processes=options.processes, split=options.split
+            paths=options.paths,
+            levels=options.levels,
+            processes=options.processes,
+            split=options.split,
+            ticks=options.ticks,
         )
     )
     if not options.page:
         run(tasks, options)
         save(file, pack(join(read(file), list(collect(tasks, options)))))
     found = read(file)
-    standings = rank([row for row in found["rows"] if row["process"] == "304"])
+    standings = rank(choose(found["rows"]))
     save_figure(options.results / "arena.png", draw_standings(standings))
     save(options.results / "arena.md", write_page(found, standings))
 
@@ -59,6 +64,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--levels", nargs="+", default=list(LEVELS))
     parser.add_argument("--processes", nargs="+", default=list(PROCESSES[:1]))
     parser.add_argument("--split", default="held-out")
+    parser.add_argument("--ticks", type=int, default=TICKS, help="fewer: other tasks, told apart on the page")
     parser.add_argument("--entrants", nargs="+", default=[])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=1e6, help="begin no path after this time")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from laserloop.arena.standings import compare, time_all
+from laserloop.arena.standings import compare, rank, time_all
 
 Row = dict[str, Any]
 Standings = dict[str, dict[str, Row]]
@@ -39,26 +39,33 @@ PAIRS = (
 
 def write_page(found: Row, standings: Standings) -> str:
     """Standings, answers, and a sentence for each."""
-    rows = [row for row in found["rows"] if row["process"] == "304"]
+    rows = choose(found["rows"])
     levels = list(dict.fromkeys(row["level"] for row in rows))
     codes = sorted({row["code"] for row in rows})
     paths = {(row["family"], row["seed"]) for row in rows}
+    known = any(levels["all"]["gap_mean_k"] is not None for levels in standings.values())
+    caption = (
+        "Mean gap of each entrant and level, its interval (thick) and the worst path (thin, with a bar)"
+        if known
+        else "Mean RMS from the middle of each entrant and level; the oracle has not run on whole tasks yet"
+    )
     head = f"""# The arena: every controller on the same held-out paths
 
-Made by `python benchmarks/arena.py` (code of the loop {", ".join(codes)}; {found["versions"].get("processor", "")}). Plant `graded`,
-process `304` (760 to 800 K), 320 ticks along {len(paths)} held-out paths of ten families, disturbances {", ".join(levels)} (what they are:
+Made by `python benchmarks/arena.py` (code of the loop {", ".join(codes)}; {found["versions"].get("processor", "unknown processor")}). Plant `graded`,
+process `304` (760 to 800 K), 320 ticks along {len(paths)} held-out paths of ten families, a first part of the hundred planned; disturbances {", ".join(levels)} (what they are:
 [how-to](../how-to/arena.md)); {len(rows)} runs. T_max is the peak between the nodes, over settled ticks with the laser on. Gap: RMS from the
 window's middle minus the oracle's on the same task; in brackets the 95 % interval of the mean over paths. How scores are made and why:
 [decision 11](../decisions/0011-the-arena.md).
 
-![Gap to the oracle: mean with interval, and the worst path](arena.png)
+![{caption}](arena.png)
 
-*Mean gap of each entrant and level, its interval (thick) and the worst path (thin, with a bar).*
+*{caption}.* Levels with few runs are only begun; compare entrants within a level.
 """
     parts = [
         head,
         write_standings(found, standings),
         *(write_level(level, standings) for level in levels),
+        write_short(found),
         write_answers(rows),
         write_families(rows, standings),
         write_sentences(rows, standings),
@@ -68,9 +75,30 @@ window's middle minus the oracle's on the same task; in brackets the 95 % interv
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
+def choose(rows: Sequence[Row], *, short: bool = False) -> list[Row]:
+    """Those of 304: whole tasks, or those of fewer ticks."""
+    return [row for row in rows if row["process"] == "304" and ("@" in row["task"]) == short]
+
+
+def write_short(found: Row) -> str:
+    """The same from short runs, on which the oracle has been everywhere."""
+    rows = choose(found["rows"], short=True)
+    if not rows:
+        return ""
+    ticks = sorted({row["task"].partition("@")[2] for row in rows})
+    standings = rank(rows)
+    body = write_level(next(iter({row["level"]: 0 for row in rows})), standings).partition("\n\n")[2]
+    return f"""## The quick contest, oracle included
+
+`laserloop arena --quick`: one path of each family, nominal, the first {" and ".join(ticks)} ticks; code of the loop
+{", ".join(sorted({row["code"] for row in rows}))}. The oracle's own RMS is {standings["oracle"]["all"]["rms_k"]:.3f} K here, so a gap is hardly less than the RMS itself.
+
+{body}"""
+
+
 def write_standings(found: Row, standings: Standings) -> str:
     """All levels together."""
-    clocks = time_all([row for row in found["rows"] if row["process"] == "304"])
+    clocks = time_all(choose(found["rows"]))
     lines = [
         "## Standings, all levels\n",
         "| entrant | knows the path | camera | gap, K | worst gap, K | RMS, K | outside | below | most above, K | "
@@ -179,7 +207,7 @@ def write_others(found: Row) -> str:
     for process in dict.fromkeys(row["process"] for row in found["rows"]):
         rows = [row for row in found["rows"] if row["process"] == process]
         if process == "304":
-            continue
+            continue  # has the tables above
         for name in dict.fromkeys(row["entrant"] for row in rows):
             own = [row for row in rows if row["entrant"] == name]
             outside = sum(row["outside"] for row in own) / sum(row["ticks"] for row in own)
