@@ -100,6 +100,9 @@ class Surprised:
     def set_margins(self, above: float, below: float) -> None:
         self.given.append((above, below))
 
+    def set_window(self, low: float, high: float) -> None:
+        self.aimed = low, high
+
     def reset(self) -> None:
         pass
 
