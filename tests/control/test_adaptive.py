@@ -101,7 +101,7 @@ class Surprised:
         self.given.append((above, below))
 
     def set_window(self, low: float, high: float) -> None:
-        pass
+        self.aimed = low, high
 
     def reset(self) -> None:
         pass

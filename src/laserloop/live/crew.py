@@ -22,6 +22,7 @@ MOST_AT_WORK = 4  # computing at the same time
 MOST_KEPT = 12  # runs remembered; the oldest that has ended goes first
 LONGEST_MESSAGE = 64_000_000  # bytes, a record of 100,000 ticks
 PATIENCE = 3.0  # s, until a worker that shall stop is killed
+WARM_S = 120.0  # s, that a worker may take to warm up
 CALM = 4.0  # s after the start of a run, until another worker may warm up
 LOOK_S, PLAN_S = 20.0, 300.0  # s, that a look at a path and a plan may take
 GONE = "the worker ended without a word: it ran out of memory, or was killed"
@@ -145,10 +146,10 @@ class Crew:
         """Start a run; refused where too many compute."""
         if sum(not run.ended for run in self.runs.values()) >= MOST_AT_WORK:
             raise BadInput(f"at most {MOST_AT_WORK} runs compute at once, and so many do: stop one first")
+        worker = await self._find()  # nothing after it waits: who hangs up meanwhile leaves nothing half done
         run = LiveRun(secrets.token_hex(6), controller, order)
         self.runs[run.name] = run
         self._forget()
-        worker = await self._find()
         self._at[run.name] = worker
 
         def take(words: Words, arrays: Arrays) -> None:
@@ -174,6 +175,11 @@ class Crew:
     async def ask(self, job: Words, seconds: float) -> tuple[Words, Arrays]:
         """The answer to a job that is no run."""
         worker = await self._find()
+        try:
+            await asyncio.wait_for(worker.warm.wait(), WARM_S)
+        except BaseException:
+            worker.free.set()
+            raise
         answer: asyncio.Future[tuple[Words, Arrays]] = asyncio.get_running_loop().create_future()
 
         def take(words: Words, arrays: Arrays) -> None:
@@ -205,7 +211,6 @@ class Crew:
             raise BadInput("all workers are busy: wait until a run ends, or stop one")
         worker = next((worker for worker in free if worker.warm.is_set()), free[0])
         worker.free.clear()
-        await worker.warm.wait()
         return worker
 
     async def _insist(self, run: LiveRun, worker: Worker) -> None:

@@ -1,0 +1,74 @@
+"""The crew: runs begin at once, whoever hangs up leaves nothing half done, and a dead worker is told."""
+
+import asyncio
+
+import pytest
+
+from laserloop.bad_input import BadInput
+from laserloop.live import crew as room
+from laserloop.live.crew import Crew
+from laserloop.live.live_run import LiveRun
+
+ORDER = {"path": "diagonal", "ticks": 5000}
+
+
+async def until(crew: Crew, run: LiveRun, state: str) -> None:
+    while run.state != state:
+        changed = crew.changed
+        if run.state != state:
+            await asyncio.wait_for(changed.wait(), 120)
+
+
+def test_a_cold_crew_runs_stops_and_tells_of_a_dead_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "CALM", 1e3)
+
+    async def live() -> None:
+        crew = Crew()
+        try:
+            first = await crew.begin(ORDER, "twin", {})
+            await until(crew, first, "running")
+            crew.command(first, {"do": "stop"})
+            await until(crew, first, "stopped")
+            assert first.record
+            second = await crew.begin(ORDER, "twin", {})
+            assert len(crew._workers) == 1  # the same, warm one
+            await until(crew, second, "running")
+            crew._workers[0].process.kill()
+            await until(crew, second, "refused")
+            assert second.ending == room.GONE
+        finally:
+            await crew.leave()
+
+    asyncio.run(live())
+
+
+def test_more_runs_than_may_compute_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MOST_AT_WORK", 1)
+
+    async def live() -> None:
+        crew = Crew()
+        try:
+            await crew.begin(ORDER, "twin", {})
+            with pytest.raises(BadInput, match="stop one first"):
+                await crew.begin(ORDER, "pi", {})
+        finally:
+            await crew.leave()
+
+    asyncio.run(live())
+
+
+def test_who_gives_up_a_question_leaves_its_worker_free() -> None:
+    async def live() -> None:
+        crew = Crew()
+        try:
+            question = asyncio.create_task(crew.ask({"job": "look", "order": {}}, 20.0))
+            while not crew._workers:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.05)
+            question.cancel()
+            await asyncio.gather(question, return_exceptions=True)
+            assert [worker.free.is_set() for worker in crew._workers] == [True]
+        finally:
+            await crew.leave()
+
+    asyncio.run(live())
