@@ -203,13 +203,12 @@ What a tick is made of, best of fifteen laps:
 {layers}
 
 At the end of a path {found["gaussians"]} Gaussians stand for its heat. A tick judges eight pairs of them for merging, spreads those
-that are felt to the moment, and evaluates them and some forty points of the newest ticks at the peak, once or twice with all
-derivatives, and at three places ahead: some thousand exponentials.
+that are felt to the moment, and evaluates them and the points of the newest ticks at the peak, with all derivatives, and at
+three places ahead. The twin alone follows one path again and again, so that all its numbers stay in the cache.
 
 {batches}
 
-A batch that is too small pays for Python, one that is too large for the cache (a loop keeps some 45 kB, of which it touches a
-fifth in a tick). An image that comes rarely costs less:
+A small batch pays for Python, a large one for the cache. An image that comes rarely costs less:
 
 {levels}
 """
