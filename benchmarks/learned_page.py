@@ -85,16 +85,17 @@ def exam_table(found: Row) -> str:
         "",
         "Blind protocol: from what was seen so far, the next five ticks; root mean square and worst error, K.",
         "",
-        "| predictor | near the window | tick 1 | tick 5 | worst | 0 W to all there is | worst |",
-        "|---|---|---|---|---|---|---|",
+        "| predictor | families | near the window | tick 1 | tick 5 | worst | 0 W to all there is | worst |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for name, exam in found["exam"].items():
         near, wide = exam.get("near"), exam.get("persistent")
-        if near and wide:
+        if near:
             steps = near["rmse_per_step_k"]
+            rest = f"{wide['rmse_k']:.1f} | {wide['worst_k']:.0f}" if wide else "not run | –"
             lines.append(
-                f"| {name} | {near['rmse_k']:.2f} | {steps[0]:.2f} | {steps[-1]:.2f} | {near['worst_k']:.1f} | "
-                f"{wide['rmse_k']:.1f} | {wide['worst_k']:.0f} |"
+                f"| {name} | {len(near['families'])} | {near['rmse_k']:.2f} | {steps[0]:.2f} | {steps[-1]:.2f} | "
+                f"{near['worst_k']:.1f} | {rest} |"
             )
     return "\n".join(lines)
 
