@@ -61,7 +61,7 @@ def test_the_corrected_twin_is_corrected_where_it_learned_and_bare_elsewhere() -
 @pytest.mark.parametrize("entrant", TRAINED, ids=lambda entrant: entrant.name)
 def test_a_shipped_learner_is_small_acts_and_says_what_it_cost(entrant: object) -> None:
     assert entrant in LEARNERS
-    learner = find_entrant(entrant.name)  # type: ignore[attr-defined]
+    learner = find_entrant(entrant.name)
     assert learner.model is not None
     assert sum(file.stat().st_size for file in learner.model.iterdir()) < 500_000
     assert 0 < learner.cost.plant_steps <= 320 * EPISODES

@@ -29,7 +29,7 @@ def test_the_loop_and_the_lessons_show_the_same() -> None:
 
     plant = make_plant("paper", path)
     camera = Camera(replace(plant.settings.process.camera, smooth=True, subgrid=True))
-    surface, peaks = plant.reset(), []
+    surface, peaks = plant.reset(), list[float]()
     for k in range(TICKS):
         image = camera.see(surface)
         assert image is not None
