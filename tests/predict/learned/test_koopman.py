@@ -126,6 +126,7 @@ def test_in_the_loop_it_is_affine_causal_and_goes_on_without_images(tmp_path: Pa
         powers.append(10.0)
     assert forecast is not None
     assert predictor.memory > POWERS
+    assert forecast is not None
     plan = np.arange(5.0)
     predicted, slopes = forecast.linearise(plan)
     assert np.isfinite(predicted).all()
