@@ -35,7 +35,7 @@ DIRECTIVES = {
     "{literalinclude}",  # shows an example, which tests/test_examples.py runs
 }
 LOOKS_RUNNABLE = re.compile(r"^\s*(laserloop|make|pip|python|import|from)\s", re.MULTILINE)
-ELSEWHERE = re.compile(r"tcp://|SLURMCluster")  # what a text block may need that is not here
+ELSEWHERE = re.compile(r"tcp://|SLURMCluster|--host 0\.0\.0\.0")  # what a text block may need elsewhere
 SHELL = re.compile(r"[|<>&;$`]")
 
 # Options added to commands that would take minutes. Everything else runs as the page says it.
