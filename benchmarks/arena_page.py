@@ -19,6 +19,7 @@ WHY = {
     "twin-without-history": "heat that the path comes back to is a surprise, which the camera tells too late",
     "ilc": "errors that repeat are learned, noise and lost images too",
     "pi": "it acts after the error, so a turn is over before it is answered, and a late camera makes it swing",
+    "pi-calm": "the same with less haste: it swings less and follows later",
     "feedforward": "its dwell was tuned on rasters and a spiral, and no camera says when that is wrong",
     "constant": "a path that returns to warm places needs less and gets the same",
     "paper-corner": "it was trained on another grid: after a turn it may find no power that keeps the bound and falls "

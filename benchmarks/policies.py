@@ -23,6 +23,7 @@ from laserloop.arena.levels import LEVELS
 from laserloop.arena.runs import play
 from laserloop.arena.shelf import SHELF
 from laserloop.arena.tasks import find_task, list_tasks
+from laserloop.loop.case import find_scan
 from laserloop.papers.halilovic.study.claim import format_rows
 
 ROOT = Path(__file__).parent.parent
@@ -79,25 +80,16 @@ def list_entrants(also: Path | None) -> list[tuple[str, Entrant, Cost | None]]:
 
 def score(record: dict[str, Any]) -> dict[str, float]:
     """What the page tells of a run."""
-    series, (low, high) = record["series"], record["window_k"]
-    path = find_task(record["task"]).make_case()
-    settled = np.array(series["settled"]) if "settled" in series else count_settled(record)
-    T = np.array(series["t_true_k"])[settled]
+    counted = find_scan(find_task(record["task"]).make_case()).counted
+    T, (low, high) = np.array(record["series"]["t_true_k"])[counted], record["window_k"]
+    inside = (low <= T) & (high >= T)
     return {
         "highest": float(T.max()),
         "lowest": float(T.min()),
-        "outside": float(np.mean((high < T) | (low > T))),
+        "outside": float(1.0 - inside.mean()),
         "ms": float(np.mean((T - 0.5 * (low + high)) ** 2)),
         "decision_us": 1e3 * float(record["tick_ms"]["median"]),
-        "ticks": path.ticks or len(T),
     }
-
-
-def count_settled(record: dict[str, Any]) -> Any:
-    """The ticks that count."""
-    from laserloop.loop.case import find_scan
-
-    return find_scan(find_task(record["task"]).make_case()).counted
 
 
 def tell(kept: dict[str, Any]) -> str:

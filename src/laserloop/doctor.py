@@ -10,6 +10,8 @@ from time import perf_counter
 EXTRAS = {
     "data": ("dask, distributed and zarr", ("dask", "distributed", "zarr"), "ensembles on several processes"),
     "train": ("PyTorch", ("torch",), "training of networks"),
+    "gym": ("Gymnasium", ("gymnasium",), "environments for learners"),
+    "rl": ("stable-baselines3", ("stable_baselines3",), "training by trial and reward"),
 }
 TICKS = 60  # of the self-test
 HELD = 5.0  # K from the middle of the window that the twin keeps on the diagonal; it keeps ±2

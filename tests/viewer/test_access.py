@@ -30,6 +30,7 @@ def test_axe_finds_nothing_serious(browser: Browser, bench: Server, scheme: str)
         assert find_serious(page) == []
         page.click("#stop")
         until(page, f"{NEWEST}.state === 'stopped'")
+        until(page, "document.querySelectorAll('#rows button:not(:disabled)').length === 2")
         page.locator("#rows button").first.click()
         assert find_serious(page) == []
 

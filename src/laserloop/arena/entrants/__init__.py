@@ -14,6 +14,7 @@ from laserloop.arena.entrants.koopman import KOOPMAN
 from laserloop.arena.entrants.oracle import ORACLE
 from laserloop.arena.entrants.paper import PAPER_BASE, PAPER_CORNER, PAPER_IPOPT
 from laserloop.arena.entrants.pi import PI
+from laserloop.arena.entrants.pi_calm import PI_CALM
 from laserloop.arena.entrants.rl import RL
 from laserloop.arena.entrants.tide import TIDE
 from laserloop.arena.entrants.tide_quantile import TIDE_QUANTILE
@@ -34,7 +35,7 @@ LEARNERS: tuple[Entrant, ...] = (
 # Those who learn take part once they are trained.
 ENTRANTS: tuple[Entrant, ...] = (
     *(ORACLE, TWIN, TWIN_WITHOUT_CAMERA, TWIN_WITHOUT_PREVIEW, TWIN_WITHOUT_HISTORY),
-    *(ILC, PI, FEEDFORWARD, CONSTANT),
+    *(ILC, PI, PI_CALM, FEEDFORWARD, CONSTANT),
     *(PAPER_CORNER, PAPER_BASE, PAPER_IPOPT),
     *(learner for learner in LEARNERS if learner.model is not None and (learner.model / COST_FILE).exists()),
 )
