@@ -35,9 +35,8 @@ DIRECTIVES = {
     "{literalinclude}",  # shows an example, which tests/test_examples.py runs
 }
 LOOKS_RUNNABLE = re.compile(r"^\s*(laserloop|make|pip|python|import|from)\s", re.MULTILINE)
-ELSEWHERE = re.compile(
-    r"tcp://|SLURMCluster|0\.0\.0\.0|laserloop\.arena\.lessons"
-)  # what a text block may need that is not here
+# What a text block may need that is not here, or takes too long.
+ELSEWHERE = re.compile(r"tcp://|SLURMCluster|--host 0\.0\.0\.0|laserloop\.arena\.lessons")
 SHELL = re.compile(r"[|<>&;$`]")
 
 # Options added to commands that would take minutes. Everything else runs as the page says it.
