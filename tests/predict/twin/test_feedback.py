@@ -23,6 +23,16 @@ def test_a_saturated_hottest_pixel_is_done_without() -> None:
     assert counted.max() < 785.0
 
 
+def test_a_lag_that_nobody_knows_of_is_not_taken_for_a_plate_that_absorbs_less() -> None:
+    """The first image is of a laser that has just come on; the next one comes four ticks later."""
+    process = Process().change(delay_ticks=2, every_ticks=4)
+    lag = (("laser-lag-us", 100.0),)
+    run = run_case(
+        LoopCase(path="diagonal", controller="twin", plant="graded", ticks=16, process=process, mismatch=lag)
+    )
+    assert run.t_peak.max() < 800.0  # 890 K if it were
+
+
 def test_a_line_after_a_dark_move_is_heated_as_exactly_as_the_first() -> None:
     process = Process().change(power_w=[0, 60])
     run = run_case(LoopCase(path="stroke:4", controller="twin", plant="graded", ticks=60, process=process))

@@ -147,7 +147,7 @@ static int weigh_peak(twin *w, const process *p, int age, double T, comparison *
     expected = expect_pixel(w, p, top, peak[0] * p->sigma, peak[1] * p->sigma);
     expected = look_up(&p->heat, expected, NULL) / w->gain;
     seen = look_up(&p->heat, T, NULL);
-    return weigh_pixels(w, p, was_lit(w, age), 1, &expected, &seen, c);
+    return weigh_pixels(w, p, was_lit(w, age), age, 1, &expected, &seen, c);
 }
 
 /* Whether a measurement is the last one again where it should have changed: a frame when the beam has moved, a peak when

@@ -3,6 +3,8 @@
 #include "twin_types.h"
 
 #define ROUNDS 3 /* of the search for the peak */
+#define START_ERROR 1.2 /* of a ratio when the laser comes on, halved in every tick: a lag that nobody knows of shows then */
+#define START_TICKS 8   /* after which nothing is left of it */
 
 static const double gauss[2] = {-0.57735026918962576, 0.57735026918962576}; /* points of a pixel, in half pixels */
 
@@ -132,6 +134,16 @@ static int was_lit(const twin *w, int age)
     return w->now - age > 0 && w->watts[(w->now - age - 1) % RECENT] > 0.0;
 }
 
+/* Standard deviation of a ratio of `age` ticks ago because the laser had just come on. */
+static double find_start_error(const twin *w, int age)
+{
+    double error = START_ERROR;
+    for (int k = 0; k < START_TICKS; ++k, error *= 0.5)
+        if (!was_lit(w, age + k))
+            return error;
+    return 0.0;
+}
+
 static double raise(double base, int power)
 {
     double product = 1.0;
@@ -143,9 +155,10 @@ static double raise(double base, int power)
 
 /* What was measured over what was expected, and its standard deviation, by pixels that count the more the hotter they
    are. Returns 0 if nothing is hot, or the laser was off: a cooling plate has another alpha. */
-static int weigh_pixels(const twin *w, const process *p, int lit, int count, const double *expected, const double *seen,
-                        comparison *c)
+static int weigh_pixels(const twin *w, const process *p, int lit, int age, int count, const double *expected,
+                        const double *seen, comparison *c)
 {
+    const double start = find_start_error(w, age);
     double most = 0.0, up = 0.0, down = 0.0, size = 0.0, slope;
     for (int k = 0; k < count; ++k)
         most = expected[k] > most ? expected[k] : most;
@@ -160,7 +173,8 @@ static int weigh_pixels(const twin *w, const process *p, int lit, int count, con
     }
     c->ratio = up / down;
     c->surprise = look_up(&p->temperature, c->ratio * most, NULL) - c->expected;
-    c->noise = p->noise / slope * sqrt(size) / down;
+    const double noise = p->noise / slope * sqrt(size) / down;
+    c->noise = sqrt(noise * noise + start * start);
     return 1;
 }
 
@@ -205,5 +219,5 @@ static int weigh_image(twin *w, const process *p, int age, int columns, int rows
         seen[k] = good ? look_up(&p->heat, t, NULL) : 0.0;
         expected[k] = good ? look_up(&p->heat, expected[k], NULL) / w->gain : 0.0;
     }
-    return weigh_pixels(w, p, lit, wide * tall, expected, seen, c);
+    return weigh_pixels(w, p, lit, age, wide * tall, expected, seen, c);
 }

@@ -28,6 +28,9 @@ FEW = 0.5  # of the wanted u below which nothing is compared: a cooling plate ha
 # Around the peak the plate is colder than one α tells: u is less by SLENDER ln(α(middle)/α(ambient)) times
 # the way down from the peak. Measured: 0.10 to 0.22 on four alloys at 0.1 to 0.8 m/s.
 SLENDER = 0.15
+# Of a ratio when the laser comes on, halved in every tick until nothing is left: a lag that nobody knows of
+# shows then, and what it costs in heat is no gain.
+START_ERROR, START_TICKS = 1.2, 8
 FRAMES = 8  # most of an exposure that are looked at
 CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]]) / np.sqrt(
     3.0
@@ -193,8 +196,13 @@ class TwinPredictor:
         k = float(self.process.material.conductivity(self.table.temperature_of(self.gain * expected.max())))
         noise = self.process.camera.noise * k * float(np.sqrt(np.sum(weight**2))) / norm
         foreseen, seen_at_peak = self.table.temperature_of(np.array([self.gain, ratio]) * expected.max())
-        if self._filter.read(ratio, noise):
+        if self._filter.read(ratio, float(np.hypot(noise, self._find_start_error(moment)))):
             self.surprise = float(seen_at_peak - foreseen)
+
+    def _find_start_error(self, moment: int) -> float:
+        """Standard deviation of a ratio because the laser had just come on."""
+        dark = np.flatnonzero(self.watts[moment - START_TICKS : moment][::-1] <= 0.0)
+        return START_ERROR * 0.5 ** int(dark[0]) if len(dark) else 0.0
 
     def _recall(self, moment: int) -> tuple[Gaussians, FloatArray]:
         """All heat at a moment of the past, as corrected at its peak, and the peak in it."""
