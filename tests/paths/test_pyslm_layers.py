@@ -154,7 +154,7 @@ def test_what_is_no_shape_is_named(content: bytes, match: str, tmp_path: Path) -
 def test_a_part_in_another_unit_is_asked_about(tmp_path: Path) -> None:
     pytest.importorskip("pyslm")
     write_cube(tmp_path / "cube.stl", side=2e4, height=1e4)
-    with pytest.raises(BadInput, match="is it in mm"):
+    with pytest.raises(BadInput, match="check that it is in mm"):
         hatch_stl(tmp_path / "cube.stl")
 
 
