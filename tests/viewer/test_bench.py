@@ -191,7 +191,7 @@ def test_it_works_by_keyboard_alone(page: Page, bench: Server) -> None:
     until(page, f"bench.state.tick === {NEWEST}.count - 1")
     count = page.evaluate(f"{NEWEST}.count")
     page.keyboard.press("ArrowRight")
-    until(page, f"{NEWEST}.count > {count}")
+    until(page, f"{NEWEST}.count === {count + 1}")
     page.keyboard.press("+")
     assert page.input_value("#span") == "400"
     seen = set()
