@@ -36,7 +36,7 @@ from laserloop.versions import find_versions, hash_loop
 
 ROOT = Path(__file__).parent.parent
 DIGITS = 6
-CLOCKED = ("decision_p50_us", "decision_p999_us", "missed_fraction")
+CLOCKED = ("decision_p50_us", "decision_p999_us", "missed_fraction", "cpu_s")
 Row = dict[str, Any]
 
 

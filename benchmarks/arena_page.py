@@ -9,6 +9,7 @@ from arena_answers import contrast, pair, write_verdicts
 
 from laserloop.arena.coverage import keep_static
 from laserloop.arena.standings import rank, time_all
+from laserloop.arena.tasks import FULL_PATHS
 
 Row = dict[str, Any]
 Standings = dict[str, dict[str, Row]]
@@ -92,6 +93,7 @@ window's middle minus the oracle's on the same task; in brackets the 95 % interv
         write_families(rows, standings),
         write_sentences(rows, standings),
         write_others(found),
+        write_costs(rows, found["entrants"]),
         WORDS,
     ]
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
@@ -284,6 +286,32 @@ def write_others(found: Row) -> str:
             *lines,
         ]
     )
+
+
+def write_costs(rows: Sequence[Row], declared: dict[str, Row]) -> str:
+    """What the contest takes, entrant by entrant, and what the whole of it would."""
+    spent = defaultdict[str, list[float]](list)
+    for row in rows:
+        if row.get("cpu_s") is not None:
+            spent[row["entrant"]].append(row["cpu_s"])
+    if not spent:
+        return ""
+    means = {name: float(np.mean(some)) for name, some in spent.items()}
+    hours = sum(means.values()) * 3 * FULL_PATHS / 3600.0
+    training = sum(declared[name]["core_minutes"] for name in means if declared[name]["learns"])
+    lines = [
+        "## What it takes to run",
+        "",
+        f"Core seconds of a run, plant and all, in the mean. All {len(means)} entrants on {FULL_PATHS} paths at three levels are "
+        f"{hours:.1f} core hours, {hours / 2:.1f} h on two cores; the trainings {training:.0f} core minutes of it apart. "
+        f"{sum(map(len, spent.values()))} runs have been timed.",
+        "",
+        "| entrant | core s a run | core hours of the whole |",
+        "|---|---|---|",
+    ]
+    for name, seconds in sorted(means.items(), key=lambda item: -item[1]):
+        lines.append(f"| {name} | {seconds:.1f} | {seconds * 3 * FULL_PATHS / 3600.0:.2f} |")
+    return "\n".join(lines)
 
 
 def gather(rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:

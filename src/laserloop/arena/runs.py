@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def _identify(entrant: Entrant) -> Record:
 
 def play(task: Task, entrant: Entrant) -> Record:
     """Close the loop of an entrant on a task."""
-    made = list[Controller]()
+    made, began = list[Controller](), process_time()
 
     def build(ready: Prepared, plant: Plant) -> Controller:
         made.append(seat_entrant(entrant, ready, plant))
@@ -65,7 +66,8 @@ def play(task: Task, entrant: Entrant) -> Record:
     finally:
         for controller in made:
             getattr(controller, "close", lambda: None)()
-    return record | {"task": task.name, "entrant": entrant.name, "label": entrant.name}
+    spent = {"cpu_s": process_time() - began}  # of plant, controller and all
+    return record | spent | {"task": task.name, "entrant": entrant.name, "label": entrant.name}
 
 
 def seat_entrant(entrant: Entrant, ready: Prepared, plant: Plant) -> Controller:

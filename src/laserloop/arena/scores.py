@@ -58,6 +58,7 @@ def clock_record(record: Mapping[str, Any]) -> Row:
         "decision_p50_us": float(1e3 * p50),
         "decision_p999_us": float(1e3 * p999),
         "missed_fraction": float(np.mean(times > tick_ms)) if len(times) else 1.0,
+        "cpu_s": record.get("cpu_s"),
     }
 
 
