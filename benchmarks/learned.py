@@ -11,6 +11,8 @@ kept under --out; writes docs/results/learned.json, .md and .png. Nothing here t
 
 import argparse
 import json
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -18,15 +20,17 @@ from typing import Any
 import numpy as np
 from learned_page import write_page
 
-from laserloop.arena.entrant import Entrant, Seat
+from laserloop.arena.entrant import COST_FILE, Entrant, Seat
 from laserloop.arena.entrants import ENTRANTS, find_entrant
 from laserloop.arena.exam import NEAR, WIDE, Candidate, Episode, examine
 from laserloop.arena.lessons import PROCESS
-from laserloop.arena.runs import has_run, keep_run, settings_of
+from laserloop.arena.runs import RUNS, has_run, play, settings_of
+from laserloop.arena.shelf import name_folder
 from laserloop.arena.tasks import SPLITS, list_tasks
 from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem
 from laserloop.control.twin import make_twin_problem
+from laserloop.loop.cache import solve_case
 from laserloop.paths.families import FAMILIES
 from laserloop.predict.networks import NetworkPredictor, find_model
 from laserloop.predict.twin import TwinPredictor
@@ -50,6 +54,9 @@ def main() -> None:
     parser.add_argument("--entrants", nargs="*", default=list(PREDICTORS))
     parser.add_argument("--paths", type=int, default=20, help="validation paths, the families in turn")
     parser.add_argument("--levels", nargs="*", default=["off", "nominal", "hard"])
+    parser.add_argument(
+        "--seeds", type=int, nargs="*", default=[], help="other trainings than 0, where they lie"
+    )
     parser.add_argument("--minutes", type=float, default=1e6, help="start no run after this time")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "arena")
     parser.add_argument("--results", type=Path, default=ROOT / "docs" / "results")
@@ -58,11 +65,17 @@ def main() -> None:
     options = parser.parse_args()
     there = {entrant.name for entrant in ENTRANTS}
     names = [name for name in options.entrants if name in there]
+    names += [
+        f"{name}@{seed}"
+        for seed in options.seeds
+        for name in names
+        if (name_folder(name, seed, options.out) / COST_FILE).exists()
+    ]
     until = monotonic() + 60.0 * options.minutes
     exam = keep_exam(names, options.out, None if options.page or options.no_exam else until)
     rows = list(loop_rows(names, options, None if options.page else until))
     file = options.results / "learned.json"
-    known = {name: tell_entrant(find_entrant(name)) for name in names}
+    known = {name: tell_entrant(find_player(name, options.out)) for name in names}
     found = {
         "versions": find_versions(),
         "split": "validation",
@@ -84,12 +97,24 @@ def tell_entrant(entrant: Entrant) -> Row:
     }
 
 
-def find_candidate(name: str) -> Candidate:
+def find_player(name: str, out: Path) -> Entrant:
+    """An entrant; NAME@SEED is another training of it, which lies beside the lessons."""
+    plain, at, seed = name.partition("@")
+    entrant = find_entrant(plain)
+    if not at:
+        return entrant
+    folder, make = name_folder(plain, int(seed), out), entrant.make
+    assert make is not None
+    bound = partial(make.func, folder) if isinstance(make, partial) else partial(make, folder=folder)  # type: ignore[call-arg]
+    return replace(entrant, name=name, make=bound, model=folder)
+
+
+def find_candidate(name: str, out: Path) -> Candidate:
     """The predictor of an entrant as it is in the loop."""
     process = find_process(PROCESS)
     if name == "twin":
         return Candidate(TwinPredictor(process))
-    entrant = find_entrant(name)
+    entrant = find_player(name, out)
     if entrant.make is None:
         model = find_model(entrant.settings["model"])
         return Candidate(NetworkPredictor(model), subgrid=model.reading == "peak")
@@ -112,7 +137,7 @@ def keep_exam(names: list[str], out: Path, until: float | None) -> dict[str, Row
             missing = [name for name in names if name not in done]
             if not missing or until is None or monotonic() > until:
                 continue
-            candidates = {name: find_candidate(name) for name in missing}
+            candidates = {name: find_candidate(name, out) for name in missing}
             for name, found in examine(candidates, Episode(family, seed, shake)).items():
                 done[name] = np.round(found, 3).tolist()
             save(file, json.dumps(kept).encode())
@@ -144,11 +169,14 @@ def loop_rows(names: list[str], options: argparse.Namespace, until: float | None
     tasks = list_tasks(split="validation", paths=options.paths, levels=options.levels)
     for task in tasks:
         for name in names:
-            if not has_run(settings_of(task, find_entrant(name)), options.out):
+            player = find_player(name, options.out)
+            settings = settings_of(task, player)
+            if not has_run(settings, options.out):
                 if until is None or monotonic() > until:
                     continue
                 print(f"loop: {name} on {task.name}", flush=True)
-            yield measure(keep_run(task.name, name, options.out), task.family, task.level, name)
+            record = solve_case(options.out / RUNS, settings, partial(play, task, player), code=hash_loop())
+            yield measure(record, task.family, task.level, name)
 
 
 def measure(record: Row, family: str, level: str, name: str) -> Row:
