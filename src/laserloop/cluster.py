@@ -5,9 +5,10 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from multiprocessing import resource_tracker
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from laserloop.bad_input import BadInput
@@ -115,20 +116,18 @@ def share_out(
 
 
 def _as_they_end(futures: list[Any], on_wait: Callable[[], None] | None) -> Iterator[Any]:
-    from distributed import wait
-
-    waiting = set(futures)
-    while waiting:
-        try:
-            ended, waiting = wait(waiting, timeout=REPORT_EVERY, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
-        except TimeoutError:
-            ended = set()
-        except CancelledError:
-            ended = {future for future in waiting if future.status == "cancelled"} or set(waiting)
-            waiting = waiting - ended
+    """Each tells once that it has ended; waiting again and again for all leaves more behind each time."""
+    ended = SimpleQueue[Any]()
+    for future in futures:
+        future.add_done_callback(ended.put)
+    left = len(futures)
+    while left:
+        with suppress(Empty):
+            future = ended.get(timeout=REPORT_EVERY)
+            left -= 1
+            yield future
         if on_wait is not None:
             on_wait()
-        yield from ended
 
 
 def _connect(make_client: "type[Client]", address: str) -> "Client":
