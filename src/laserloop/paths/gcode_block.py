@@ -1,7 +1,8 @@
 """A block of G-code: the words of one line."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from os import PathLike
 from reprlib import repr as short_repr
 from typing import NamedTuple
@@ -14,10 +15,11 @@ COMMENT = re.compile(r"\([^)]*\)|;.*")
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 WORD = re.compile(rf"([A-Z])({NUMBER})")
 WORDS = re.compile(rf"(?:[A-Z]{NUMBER})*")
-SMALL = r"[+-]?(?:[0-9]{1,8}(?:\.[0-9]*)?|\.[0-9]+)"  # less than FARTHEST
-# What most lines are: at most one motion, then axes, feed and power with blanks between them.
-PLAIN = re.compile(rf"(?:G0?([0-3])(?: +|$))?((?:[EFIJRSXYZ]{SMALL}(?: +|$))*)")
-MOTIONS = {None: (), "0": (0,), "1": (10,), "2": (20,), "3": (30,)}
+LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+COMMAS = bytes.maketrans(LETTERS, b"," * len(LETTERS))
+USUAL = frozenset("EFGIJNRSXYZ")  # the words of most lines, where G is a motion
+MOTIONS = {0.0: (0,), 1.0: (10,), 2.0: (20,), 3.0: (30,)}
+TOGETHER = 1000  # lines in which letters and numbers are told apart at once
 EXPONENT = re.compile(r"[0-9.]E[+-][0-9]")
 CHECKSUM = re.compile(r"\*[0-9]+$")
 FREE_TEXT = re.compile(r"(?:N[0-9]+)?(?:(M)([0-9]{1,4})|(G)(2[89]))(?![0-9])")  # may go on with text or flags
@@ -41,34 +43,74 @@ def read_blocks(text: str, file: str | PathLike[str]) -> Iterator[Block]:
 
 
 def parse_lines(
-    lines: Iterable[str], file: str | PathLike[str], letters: set[str] | None = None
+    lines: Sequence[str], file: str | PathLike[str], letters: set[str] | None = None
 ) -> Iterator[Block]:
     """The blocks of some lines. With `letters`, which may change on the way, only of lines that have one."""
-    for line, content in enumerate(lines, start=1):
-        if letters is not None and letters.isdisjoint(content.upper()):
+    find_shape = cache(_find_shape)
+    for first in range(0, len(lines), TOGETHER):
+        some = lines[first : first + TOGETHER]
+        code = "\n".join(some).upper()
+        if letters is not None and not any(letter in code for letter in letters):
             continue
-        block = _parse_plain(content, line)
-        if block is not None:
+        shapes, value = _tell_apart(code, find_shape)
+        for line, shape in enumerate(shapes, start=first + 1):
+            g = None
+            if shape:
+                values = dict(zip(shape, value))  # noqa: B905  # takes as many values as there are letters
+                g = MOTIONS.get(values.pop("G")) if "G" in values else ()
+                if "N" in values:
+                    del values["N"]
+                if g is not None:
+                    if letters is None or not letters.isdisjoint(values):
+                        yield make_block(Block, (line, g, (), values))
+                    continue
+            block = _parse_line(lines[line-1], line, file, letters)
+            if block is None:
+                continue
             yield block
-            continue
-        code = COMMENT.sub("", content) if "(" in content or ";" in content else content
-        code = code.strip().upper()
-        if not code or code[0] in "%$" or (letters is not None and letters.isdisjoint(code)):
-            continue
-        block = _parse_block(code, line, file)
-        yield block
-        if block.m and not PROGRAM_END.isdisjoint(block.m):
-            return
+            if block.m and not PROGRAM_END.isdisjoint(block.m):
+                return
 
 
-def _parse_plain(code: str, line: int) -> Block | None:
-    """A block of the usual kind, in half the time; None: it is another or none, or a word comes twice."""
-    plain = PLAIN.fullmatch(code)
-    if plain is None or not code:
+make_block = tuple.__new__
+
+def _find_shape(text: bytes) -> str | None:
+    """The letters of a line, given without its numbers, if they are usual and come once."""
+    letters = text.replace(b" ", b"").decode("latin-1")
+    return letters if USUAL.issuperset(letters) and len(set(letters)) == len(letters) else None
+
+
+def _tell_apart(
+    code: str, find_shape: Callable[[bytes], str | None]
+) -> tuple[list[str | None], Iterator[float]]:
+    """The blocks of lines in capitals, the first with that number; None: it has to be parsed on its own."""
+    packed = code.encode("latin-1", "replace")
+    shapes = [find_shape(text) for text in packed.translate(None, b"+-.0123456789").split(b"\n")]
+    nothing = [None] * len(shapes), iter(())
+    texts = zip(packed.translate(COMMAS, b" ").split(b"\n"), shapes, strict=True)
+    before, *numbers = b"\n".join([text for text, shape in texts if shape]).split(b",")
+    try:
+        values = [float(number) for number in numbers]
+    except ValueError:
+        return nothing
+    if before or not values or not (-FARTHEST < min(values) and max(values) < FARTHEST):
+        return nothing
+    if "E" in code and EXPONENT.search(code):
+        return nothing
+    return shapes, iter(values)
+
+
+def _parse_line(
+    content: str, line: int, file: str | PathLike[str], letters: set[str] | None
+) -> Block | None:
+    """The block of any line; None: it is no code, or code without one of the letters."""
+    if letters is not None and letters.isdisjoint(content.upper()):
         return None
-    words = plain[2].split()
-    values = {word[0]: float(word[1:]) for word in words}
-    return Block(line, MOTIONS[plain[1]], (), values) if len(values) == len(words) else None
+    code = COMMENT.sub("", content) if "(" in content or ";" in content else content
+    code = code.strip().upper()
+    if not code or code[0] in "%$" or (letters is not None and letters.isdisjoint(code)):
+        return None
+    return _parse_block(code, line, file)
 
 
 def _parse_block(code: str, line: int, file: str | PathLike[str]) -> Block:

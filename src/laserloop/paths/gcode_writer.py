@@ -60,7 +60,7 @@ class _Writer:
         for block in parse_lines(list(lines), self._file):
             before = self._machine.material
             move = self._machine.obey(block)
-            if self._laser.took_power:
+            if (block.m or "S" in block.values) and self._laser.took_power:
                 self._s = self._laser.s
             if "F" in block.values:
                 self._feed = self._machine.feed
