@@ -39,8 +39,8 @@ class Orders:
         if place is None:
             return None
         first, shares, powers, speeds = self._lists
-        own = slice(int(first[place]), int(first[place + 1]))
-        return Order(shares[own], powers[own], speeds[place])
+        low, high = first[place], first[place + 1]
+        return Order(shares[low:high], powers[low:high], speeds[place])
 
     def __len__(self) -> int:
         return len(self.moves)
