@@ -15,17 +15,22 @@ COMMENT = re.compile(r"\([^)]*\)|;.*")
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 WORD = re.compile(rf"([A-Z])({NUMBER})")
 WORDS = re.compile(rf"(?:[A-Z]{NUMBER})*")
-LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-COMMAS = bytes.maketrans(LETTERS, b"," * len(LETTERS))
-USUAL = frozenset("EFGIJNRSXYZ")  # the words of most lines, where G is a motion
-MOTIONS = {0.0: (0,), 1.0: (10,), 2.0: (20,), 3.0: (30,)}
-TOGETHER = 1000  # lines in which letters and numbers are told apart at once
 EXPONENT = re.compile(r"[0-9.]E[+-][0-9]")
 CHECKSUM = re.compile(r"\*[0-9]+$")
 FREE_TEXT = re.compile(r"(?:N[0-9]+)?(?:(M)([0-9]{1,4})|(G)(2[89]))(?![0-9])")  # may go on with text or flags
 CODES = ("G", "M")
 HIGHEST_CODE = 1e4  # of G and M
 FARTHEST = 1e9  # of any unit; no machine has such numbers
+
+
+USUAL = frozenset("EFIJNRSXYZ")  # words of most lines, besides one of G0 to G3, for which small letters stand
+MOTIONS = {"a": (0,), "b": (10,), "c": (20,), "d": (30,)}
+MARKS = [(code % k, mark.encode()) for k, mark in enumerate(MOTIONS) for code in (b"G%d ", b"G0%d ")]
+APART = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcd", b"," * 26 + b" " * 4)
+TOGETHER = 1000  # lines in which letters and numbers are told apart at once
+
+
+Shape = tuple[tuple[int, ...], str]  # codes and other words of a line
 
 
 class Block(NamedTuple):
@@ -46,57 +51,55 @@ def parse_lines(
     lines: Sequence[str], file: str | PathLike[str], letters: set[str] | None = None
 ) -> Iterator[Block]:
     """The blocks of some lines. With `letters`, which may change on the way, only of lines that have one."""
-    find_shape = cache(_find_shape)
+    find_shape, new = cache(_find_shape), tuple.__new__  # a third of the time of Block(…)
     for first in range(0, len(lines), TOGETHER):
-        some = lines[first : first + TOGETHER]
-        code = "\n".join(some).upper()
+        code = "\n".join(lines[first : first + TOGETHER]).upper()
         if letters is not None and not any(letter in code for letter in letters):
             continue
-        shapes, value = _tell_apart(code, find_shape)
+        shapes, numbers = _tell_apart(code, find_shape)
         for line, shape in enumerate(shapes, start=first + 1):
-            g = None
-            if shape:
-                values = dict(zip(shape, value))  # noqa: B905  # takes as many values as there are letters
-                g = MOTIONS.get(values.pop("G")) if "G" in values else ()
+            if shape is not None:
+                g, words = shape
+                values = dict(zip(words, numbers))  # noqa: B905  # takes as many numbers as there are words
                 if "N" in values:
                     del values["N"]
-                if g is not None:
-                    if letters is None or not letters.isdisjoint(values):
-                        yield make_block(Block, (line, g, (), values))
-                    continue
-            block = _parse_line(lines[line-1], line, file, letters)
-            if block is None:
+                if letters is None or not letters.isdisjoint(values):
+                    yield new(Block, (line, g, (), values))
                 continue
-            yield block
-            if block.m and not PROGRAM_END.isdisjoint(block.m):
-                return
+            block = _parse_line(lines[line - 1], line, file, letters)
+            if block is not None:
+                yield block
+                if block.m and not PROGRAM_END.isdisjoint(block.m):
+                    return
 
 
-make_block = tuple.__new__
-
-def _find_shape(text: bytes) -> str | None:
-    """The letters of a line, given without its numbers, if they are usual and come once."""
+def _find_shape(text: bytes) -> Shape | None:
+    """The words of a line, given without its numbers, if all are usual and none comes twice."""
     letters = text.replace(b" ", b"").decode("latin-1")
-    return letters if USUAL.issuperset(letters) and len(set(letters)) == len(letters) else None
+    motions = [letter for letter in letters if letter in MOTIONS]
+    words = "".join(letter for letter in letters if letter not in MOTIONS)
+    if not words or not USUAL.issuperset(words) or len(set(words)) < len(words) or len(motions) > 1:
+        return None
+    return (MOTIONS[motions[0]] if motions else ()), words
 
 
 def _tell_apart(
-    code: str, find_shape: Callable[[bytes], str | None]
-) -> tuple[list[str | None], Iterator[float]]:
-    """The blocks of lines in capitals, the first with that number; None: it has to be parsed on its own."""
+    code: str, find_shape: Callable[[bytes], Shape | None]
+) -> tuple[list[Shape | None], Iterator[float]]:
+    """The shapes of lines in capitals and the numbers of all that have one; without one a line is unusual."""
     packed = code.encode("latin-1", "replace")
+    for motion, mark in MARKS:
+        packed = packed.replace(motion, mark)
     shapes = [find_shape(text) for text in packed.translate(None, b"+-.0123456789").split(b"\n")]
-    nothing = [None] * len(shapes), iter(())
-    texts = zip(packed.translate(COMMAS, b" ").split(b"\n"), shapes, strict=True)
+    texts = zip(packed.translate(APART, b" ").split(b"\n"), shapes, strict=True)
     before, *numbers = b"\n".join([text for text, shape in texts if shape]).split(b",")
     try:
         values = [float(number) for number in numbers]
     except ValueError:
-        return nothing
-    if before or not values or not (-FARTHEST < min(values) and max(values) < FARTHEST):
-        return nothing
-    if "E" in code and EXPONENT.search(code):
-        return nothing
+        values = []
+    wrong = before.strip() or not values or min(values) <= -FARTHEST or max(values) >= FARTHEST
+    if wrong or ("E" in code and EXPONENT.search(code)):  # somewhere, and will be found line by line
+        return [None] * len(shapes), iter(())
     return shapes, iter(values)
 
 
