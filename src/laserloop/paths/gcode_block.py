@@ -61,8 +61,7 @@ def parse_lines(
             if shape is not None:
                 g, words = shape
                 values = dict(zip(words, numbers))  # noqa: B905  # takes as many numbers as there are words
-                if "N" in values:
-                    del values["N"]
+                values.pop("N", None)
                 if letters is None or not letters.isdisjoint(values):
                     yield new(Block, (line, g, (), values))
                 continue
@@ -103,9 +102,7 @@ def _tell_apart(
     return shapes, iter(values)
 
 
-def _parse_line(
-    content: str, line: int, file: str | PathLike[str], letters: set[str] | None
-) -> Block | None:
+def _parse_line(content: str, line: int, file: str | PathLike[str], letters: set[str] | None) -> Block | None:
     """The block of any line; None: it is no code, or code without one of the letters."""
     if letters is not None and letters.isdisjoint(content.upper()):
         return None

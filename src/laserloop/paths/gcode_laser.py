@@ -73,7 +73,7 @@ class Laser:
         self.has_power = False  # did S say with which power so far?
 
     def obey(self, block: Block) -> None:
-        """Takes M3, M4, M5, M106, M107 and S out of a block, which may have none; S of a dwell is its time."""
+        """Takes M3, M4, M5, M106, M107 and S out of a block that has M or S; S of a dwell is its time."""
         self.took_power = False
         for code in block.m:
             if code in LASER:

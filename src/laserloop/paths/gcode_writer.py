@@ -55,28 +55,27 @@ class _Writer:
         self._round = lru_cache(FREQUENT)(partial(_round_s, scale=scale, digits=digits))
         self._format = lru_cache(FREQUENT)(partial(format_number, digits=DIGITS))
         self._s, self._feed = self._laser.s, nan  # what the written file last said; m/s
-        self._count = 0
 
     def write(self) -> bytes:
         """The whole file."""
         lines, ends = self._text.lines, self._text.ends
+        machine, laser, count = self._machine, self._laser, 0
         for block in parse_lines(list(lines), self._file):
-            before = self._machine.material
-            move = self._machine.obey(block)
-            if (block.m or "S" in block.values) and self._laser.took_power:
-                self._s = self._laser.s
+            before = machine.material
+            move = machine.obey(block)
+            if ("S" in block.values or block.m) and laser.took_power:
+                self._s = laser.s
             if "F" in block.values:
-                self._feed = self._machine.feed
+                self._feed = machine.feed
             if move is None:
                 continue
-            order = self._orders.find(self._count)
-            self._count += 1
+            order = self._orders.find(count)
+            count += 1
             k = block.line - 1
-            written = (
-                self._keep(lines[k], move)
-                if order is None
-                else self._change(lines[k], block, move, order, before)
-            )
+            if order is None:
+                written = self._keep(lines[k], move)
+            else:
+                written = self._change(lines[k], block, move, order, before)
             lines[k] = written.replace("\n", ends[k] or self._text.end) if "\n" in written else written
         return self._text.join()
 
@@ -107,13 +106,13 @@ class _Writer:
                 f"{self._file}, line {move.line}: a rapid move cannot have a power, but G0 is lit here by E; "
                 "write G1."
             )
-        feed = nan if rests else self._machine.feed if isnan(order.speed) else order.speed
-        if len(order.shares) > 1 and not PROGRAM_END.isdisjoint(block.m):
-            order = Order([1.0], [sum(order.powers) / len(order.powers)], order.speed)
-        if len(order.shares) == 1:
-            return self._say(line, self._round(order.powers[0]), feed, rests=rests)
-        lines = self._split(line, block, move, order.shares, material)
-        pieces = zip(lines, order.powers, strict=True)
+        shares, powers, speed = order
+        feed = nan if rests else self._machine.feed if isnan(speed) else speed
+        if len(shares) > 1 and not PROGRAM_END.isdisjoint(block.m):
+            shares, powers = [1.0], [sum(powers) / len(powers)]
+        if len(shares) == 1:
+            return self._say(line, self._round(powers[0]), feed, rests=rests)
+        pieces = zip(self._split(line, block, move, shares, material), powers, strict=True)
         return "\n".join([self._say(piece, self._round(power), feed, rests=rests) for piece, power in pieces])
 
     def _split(self, line: str, block: Block, move: Move, shares: list[float], material: float) -> list[str]:
@@ -125,7 +124,7 @@ class _Writer:
         return split_motion(line, move, shares, frame, block.values, (material, clockwise, where))
 
     def _say(self, line: str, s: float, feed: float, *, rests: bool) -> str:
-        """A line with S and F if the last ones are others, and not NaN; S before it if it has no place for S."""
+        """A line with S and F, unless NaN or as before; S in a line of its own where this has no place."""
         before = ""
         if not (isclose(self._s, s, rel_tol=SAME) or isnan(s)):
             self._s, number = s, self._format(s)
@@ -155,4 +154,3 @@ def writes_whole_s(lines: list[str], file: str | PathLike[str]) -> bool:
 def find_step(file: str | PathLike[str], s_max: float, power_max: float) -> float:
     """The least change of power, W, that the program's S can tell if it goes on as it did; 0: any."""
     return power_max / s_max if writes_whole_s(read_text(file).lines, file) else 0.0
-

@@ -163,9 +163,7 @@ def _tell_layers(file: str | PathLike[str], level: float, levels: int) -> tuple[
     return (f"{file} has {levels} layers with lit moves; the first, z = {1e3 * level:g} mm, is used",)
 
 
-def _sort_layers(
-    moves: Iterable[Move], file: str | PathLike[str], only: int | None
-) -> dict[int, _Layer]:
+def _sort_layers(moves: Iterable[Move], file: str | PathLike[str], only: int | None) -> dict[int, _Layer]:
     """By number of the layer its lit moves with the dark ones between them; of all but `only` none are kept.
 
     Layers count from 1 in the order in which the file begins them. What the beam does between two parts of a
