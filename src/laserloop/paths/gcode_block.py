@@ -22,15 +22,14 @@ CODES = ("G", "M")
 HIGHEST_CODE = 1e4  # of G and M
 FARTHEST = 1e9  # of any unit; no machine has such numbers
 
-
-USUAL = frozenset("EFIJNRSXYZ")  # words of most lines, besides one of G0 to G3, for which small letters stand
+# Most lines have at most one of G0 to G3, which small letters stand for while many are parsed together,
 MOTIONS = {"a": (0,), "b": (10,), "c": (20,), "d": (30,)}
 MARKS = [(code % k, mark.encode()) for k, mark in enumerate(MOTIONS) for code in (b"G%d ", b"G0%d ")]
+USUAL = frozenset("EFIJNRSXYZ")  # and of these words each at most once
+# Commas begin a number, and a blank ends it where a motion is: 1 G1 5 must not become 15.
 APART = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcd", b"," * 26 + b" " * 4)
-TOGETHER = 1000  # lines in which letters and numbers are told apart at once
-
-
-Shape = tuple[tuple[int, ...], str]  # codes and other words of a line
+TOGETHER = 1000  # lines
+Shape = tuple[tuple[int, ...], str]  # codes and other words of a usual line
 
 
 class Block(NamedTuple):
@@ -51,7 +50,7 @@ def parse_lines(
     lines: Sequence[str], file: str | PathLike[str], letters: set[str] | None = None
 ) -> Iterator[Block]:
     """The blocks of some lines. With `letters`, which may change on the way, only of lines that have one."""
-    find_shape, new = cache(_find_shape), tuple.__new__  # a third of the time of Block(…)
+    find_shape, new = cache(_find_shape), tuple.__new__  # in half the time of Block(…)
     for first in range(0, len(lines), TOGETHER):
         code = "\n".join(lines[first : first + TOGETHER]).upper()
         if letters is not None and not any(letter in code for letter in letters):
@@ -85,7 +84,7 @@ def _find_shape(text: bytes) -> Shape | None:
 def _tell_apart(
     code: str, find_shape: Callable[[bytes], Shape | None]
 ) -> tuple[list[Shape | None], Iterator[float]]:
-    """The shapes of lines in capitals and the numbers of all that have one; without one a line is unusual."""
+    """The shapes of lines in capitals, none of one to be parsed on its own, and the numbers of all others."""
     packed = code.encode("latin-1", "replace")
     for motion, mark in MARKS:
         packed = packed.replace(motion, mark)
@@ -97,7 +96,7 @@ def _tell_apart(
     except ValueError:
         values = []
     wrong = before.strip() or not values or min(values) <= -FARTHEST or max(values) >= FARTHEST
-    if wrong or ("E" in code and EXPONENT.search(code)):  # somewhere, and will be found line by line
+    if wrong or ("E" in code and EXPONENT.search(code)):  # somewhere: will be found line by line
         return [None] * len(shapes), iter(())
     return shapes, iter(values)
 

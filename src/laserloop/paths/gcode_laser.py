@@ -1,6 +1,6 @@
 """The laser of a G-code program: the ways in which programs say that it is on, and with which power."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from math import isfinite, nan
@@ -29,7 +29,7 @@ class Dialect:
     printer: bool  # Marlin and RepRap: P of a dwell is in ms, and G0 goes at the feed
 
 
-def find_dialect(lines: Iterable[str], file: str | PathLike[str]) -> Dialect:
+def find_dialect(lines: Sequence[str], file: str | PathLike[str]) -> Dialect:
     """Of a whole program: the laser by the first of its ways that occurs, in the order of `Light`."""
     found, printer = {Light.MOTION}, False
     letters = set("MSE")  # without which a line says nothing about the laser
@@ -62,7 +62,7 @@ class Laser:
                 "both s_max and power_max."
             )
         self.light = light
-        self._by_words = light not in (Light.MATERIAL, Light.MOTION)
+        self._by_words = light not in (Light.MATERIAL, Light.MOTION)  # M or S
         self.took_power = False  # was S in the last block that was obeyed?
         self._on = light is Light.POWER
         self._dynamic = False  # M4: off at rest

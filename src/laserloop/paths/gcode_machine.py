@@ -53,7 +53,7 @@ class Machine:
         self._unknown: dict[str, int] = {}  # word → its first line
         self._guessed_start: int | None = None  # line
         self._rested: int | None = None  # line
-        # Of a straight motion lit, level, speed, power and rest, as long as lines give nothing but places.
+        # Of a straight motion lit, level, speed, power and rest: found once while lines give but places.
         self._steady: dict[int | None, tuple[bool, float, float, float, float]] = {}
 
     def follow(self, blocks: Iterable[Block]) -> Iterator[Move]:
@@ -89,7 +89,7 @@ class Machine:
         if g:
             self._motion = g[0]
         steady = self._steady.get(self._motion)
-        if steady is not None:
+        if steady is not None and values:
             start = self._place
             self._place = place = self._find_place(values)
             return None if start == place else new(Move, (line, [start, place], *steady))
