@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
@@ -27,5 +27,14 @@ def find_outcome(blocks: Iterable[Block]) -> str:
 
 
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map("".join), max_size=4))
+@example(["5X1.5"])
+@example(["X1.5", "5Y2"])
+@example(["N10 G1 5X1.5"])
+@example(["N10 G1 X1.5 Y-2."])
+@example(["X1 5E+5"])
+@example(["x1.5 X2"])
+@example(["X1 Y9999999999"])
+@example(["X1 Y-9999999999"])
+@example(["G1 G0 X1"])
 def test_a_line_means_the_same_among_others_as_alone(lines: list[str]) -> None:
     assert find_outcome(parse_lines(lines, "a")) == find_outcome(parse_one_by_one(lines))
