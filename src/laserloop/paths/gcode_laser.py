@@ -1,6 +1,6 @@
 """The laser of a G-code program: the ways in which programs say that it is on, and with which power."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from math import isfinite, nan
@@ -29,7 +29,7 @@ class Dialect:
     printer: bool  # Marlin and RepRap: P of a dwell is in ms, and G0 goes at the feed
 
 
-def find_dialect(lines: Iterable[str], file: str | PathLike[str]) -> Dialect:
+def find_dialect(lines: Sequence[str], file: str | PathLike[str]) -> Dialect:
     """Of a whole program: the laser by the first of its ways that occurs, in the order of `Light`."""
     found, printer = {Light.MOTION}, False
     letters = set("MSE")  # without which a line says nothing about the laser
@@ -62,7 +62,8 @@ class Laser:
                 "both s_max and power_max."
             )
         self.light = light
-        self.took_power = False  # was S in the last block?
+        self._by_words = light not in (Light.MATERIAL, Light.MOTION)  # M or S
+        self.took_power = False  # was S in the last block that was obeyed?
         self._on = light is Light.POWER
         self._dynamic = False  # M4: off at rest
         self.s = (
@@ -72,7 +73,7 @@ class Laser:
         self.has_power = False  # did S say with which power so far?
 
     def obey(self, block: Block) -> None:
-        """Takes M3, M4, M5, M106, M107 and S out of a block; S of a dwell is its time."""
+        """Takes M3, M4, M5, M106, M107 and S out of a block that has M or S; S of a dwell is its time."""
         self.took_power = False
         for code in block.m:
             if code in LASER:
@@ -92,19 +93,17 @@ class Laser:
 
     def is_lit(self, motion: int, advance: float) -> bool:
         """Whether it is on during a motion that feeds so much material."""
-        if self.light is Light.MATERIAL:
-            return advance > 0
-        if motion == 0:
-            return False
-        return self.light is Light.MOTION or self._is_on()
+        if self._by_words:
+            return motion != 0 and self._is_on()
+        return advance > 0 if self.light is Light.MATERIAL else motion != 0
 
     def is_lit_at_rest(self) -> bool:
         """Whether it is on during a dwell."""
-        return self.light not in (Light.MATERIAL, Light.MOTION) and self._is_on() and not self._dynamic
+        return self._by_words and self._is_on() and not self._dynamic
 
     def find_power(self, file: str | PathLike[str], line: int) -> float:
         """What S commands in that line, W; NaN if the program does not say."""
-        if self.light is Light.MATERIAL or self.light is Light.MOTION:
+        if not self._by_words:
             return nan
         self.has_power = self.has_power or isfinite(self.s)
         if self._s_max is None or self._power_max is None:

@@ -20,7 +20,9 @@ MM, INCH = 1e-3, 25.4e-3  # m
 NAMED = 8  # words in a note
 PLAIN = frozenset(((), (0,), (10,), (20,), (30,)))  # codes of the lines that most lines are
 AXES, NO_AXES = frozenset("XYZIJRE"), frozenset("ABCTUVW")  # that lead this machine somewhere, or do not
-PLACES, BENDS = frozenset("XYIJ"), frozenset("IJR")
+XY, PLACES, BENDS = frozenset("XY"), frozenset("XYIJ"), frozenset("IJR")
+STRAIGHT = (0, 10)
+new = tuple.__new__  # in half the time of Move(…)
 
 
 class Frame(NamedTuple):
@@ -51,6 +53,8 @@ class Machine:
         self._unknown: dict[str, int] = {}  # word → its first line
         self._guessed_start: int | None = None  # line
         self._rested: int | None = None  # line
+        # Of a straight motion lit, level, speed, power and rest: found once while lines give but places.
+        self._steady: dict[int | None, tuple[bool, float, float, float, float]] = {}
 
     def follow(self, blocks: Iterable[Block]) -> Iterator[Move]:
         """Obeys block by block."""
@@ -77,13 +81,23 @@ class Machine:
 
     def obey(self, block: Block) -> Move | None:
         """Where a block leads, if anywhere."""
-        if block.m or block.g not in PLAIN or not NO_AXES.isdisjoint(block.values):
-            return self._obey_codes(block)
-        if block.g:
-            self._motion = block.g[0]
-        self._laser.obey(block)
-        self._set_feed(block)
-        return None if AXES.isdisjoint(block.values) else self._move(block)
+        line, g, m, values = block
+        if not XY.issuperset(values) or m or g not in PLAIN:
+            self._steady.clear()
+            if m or g not in PLAIN or not NO_AXES.isdisjoint(values):
+                return self._obey_codes(block)
+        if g:
+            self._motion = g[0]
+        steady = self._steady.get(self._motion)
+        if steady is not None and values:
+            start = self._place
+            self._place = place = self._find_place(values)
+            return None if start == place else new(Move, (line, [start, place], *steady))
+        if "S" in values:
+            self._laser.obey(block)
+        if "F" in values:
+            self._set_feed(block)
+        return None if AXES.isdisjoint(values) else self._move(block)
 
     def _obey_codes(self, block: Block) -> Move | None:
         """A block with more than a motion."""
@@ -96,7 +110,7 @@ class Machine:
         self._laser.obey(block)
         if codes.DWELL in block.g:
             return self._rest(block)
-        if not foreign:
+        if "F" in block.values and not foreign:
             self._set_feed(block)
         if codes.NEW_ORIGIN in block.g:
             self._rename_place(block)
@@ -172,8 +186,6 @@ class Machine:
                 self._zero, self._zero_height = 0j, 0.0
 
     def _set_feed(self, block: Block) -> None:
-        if "F" not in block.values:
-            return
         if block.values["F"] <= 0:
             raise self._refuse(block, f"F must be positive, but is {block.values['F']:g}; correct the feed.")
         self.feed = block.values["F"] * self._unit / 60
@@ -210,38 +222,36 @@ class Machine:
         self._height, self._known_height = 0.0, False
 
     def _move(self, block: Block) -> Move | None:
-        motion = self._motion
+        motion, values = self._motion, block.values
         if motion is None:
             raise self._refuse(
                 block, "a move needs G0, G1, G2 or G3 before it, but none came yet; add one to the line."
             )
-        lit = self._laser.is_lit(motion, self._feed_material(block) if "E" in block.values else 0.0)
+        lit = self._laser.is_lit(motion, self._feed_material(block) if "E" in values else 0.0)
         start, height, known = self._place, self._height, self._known
-        self._place, self._height = self._find_target(block)
+        self._place = self._find_place(values)
+        if "Z" in values:
+            self._height = self._find_height(values["Z"])
         climbs = self._known_height and self._height != height
-        self._known_height = self._known_height or "Z" in block.values
-        if not (known or PLACES.isdisjoint(block.values)):
+        self._known_height = self._known_height or "Z" in values
+        if not (known or PLACES.isdisjoint(values)):
             start = self._begin(block, start, lit=lit)
         bends = motion in codes.ARCS and (lit or (known and self._plane == 170))
-        whole_turn = bends and not BENDS.isdisjoint(block.values)
+        whole_turn = bends and not BENDS.isdisjoint(values)
         if start == self._place and not whole_turn:
             return None
         if lit and climbs:
             check_level(height, self._height, f"{self._file}, line {block.line}")
-        points = self._bend(block, start) if bends else [start, self._place]
-        return self._make_move(block, points, lit=lit)
+        move = self._make_move(block, self._bend(block, start) if bends else [start, self._place], lit=lit)
+        if motion in STRAIGHT and "E" not in values:
+            self._steady[motion] = move[2:]
+        return move
 
     def _make_move(self, block: Block, points: list[complex], *, lit: bool, rest: float = 0.0) -> Move:
         rapid = self._motion == 0 and not lit and not self._printer
-        return Move(
-            line=block.line,
-            points=points,
-            lit=lit,
-            level=self._height,
-            speed=nan if rapid else self.feed,
-            power=self._laser.find_power(self._file, block.line) if lit else 0.0,
-            rest=rest,
-        )
+        speed = nan if rapid else self.feed
+        power = self._laser.find_power(self._file, block.line) if lit else 0.0
+        return Move(block.line, points, lit, self._height, speed, power, rest)
 
     def _begin(self, block: Block, start: complex, *, lit: bool) -> complex:
         """Where a first move starts: at its own end, or at the plate's centre if it is relative."""
@@ -266,15 +276,18 @@ class Machine:
             where=f"{self._file}, line {block.line}",
         )
 
-    def _find_target(self, block: Block) -> tuple[complex, float]:
-        """Where the block leads, on the plate."""
-        given, unit = block.values, self._unit
+    def _find_place(self, given: dict[str, float]) -> complex:
+        """Where X and Y lead, on the plate."""
+        unit = self._unit
         if not self._absolute:
-            step = complex(given.get("X", 0.0) * unit, given.get("Y", 0.0) * unit)
-            return self._place + step, self._height + given.get("Z", 0.0) * unit
+            return self._place + complex(given.get("X", 0.0) * unit, given.get("Y", 0.0) * unit)
         x = given["X"] * unit + self._zero.real if "X" in given else self._place.real
         y = given["Y"] * unit + self._zero.imag if "Y" in given else self._place.imag
-        return complex(x, y), given["Z"] * unit + self._zero_height if "Z" in given else self._height
+        return complex(x, y)
+
+    def _find_height(self, z: float) -> float:
+        """Where Z leads."""
+        return z * self._unit + (self._zero_height if self._absolute else self._height)
 
     def _feed_material(self, block: Block) -> float:
         """How far the E axis advances."""

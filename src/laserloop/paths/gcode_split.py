@@ -4,7 +4,7 @@ from itertools import pairwise
 from math import pi
 
 from laserloop.paths.gcode_arc import find_arc_centre
-from laserloop.paths.gcode_line import Line
+from laserloop.paths.gcode_line import find_number, remove_word, set_word
 from laserloop.paths.gcode_machine import Frame
 from laserloop.paths.move import Move
 from laserloop.paths.orders import find_along
@@ -15,23 +15,22 @@ TIME_DIGITS = 6
 UNSURE = 0.25  # of half a turn, so near to which R does not tell the centre well
 
 
-def split_rest(line: Line, shares: list[float]) -> list[Line]:
+def split_rest(line: str, shares: list[float]) -> list[str]:
     """A dwell in parts; the last is what the others leave."""
-    letter = next(letter for letter in "PSX" if line.number(letter) is not None)
-    total = str(line.number(letter))
-    parts = _part(total, shares, TIME_DIGITS)
-    line.set(letter, parts[0])
-    return [line, *(Line(f"G4 {letter}{part}") for part in parts[1:])]
+    letter = next(letter for letter in "PSX" if find_number(line, letter) is not None)
+    total = str(find_number(line, letter))
+    first, *others = _part(total, shares, TIME_DIGITS)
+    return [set_word(line, letter, first), *(f"G4 {letter}{part}" for part in others)]
 
 
 def split_motion(
-    line: Line,
+    line: str,
     move: Move,
     shares: list[float],
     frame: Frame,
     values: dict[str, float],
     more: tuple[float, bool | None, str],
-) -> list[Line]:
+) -> list[str]:
     """A motion in pieces that end at these shares of its length; the original line becomes the first.
 
     `more`: where the E axis was before, whether an arc is clockwise (None: straight), and where it stands.
@@ -39,26 +38,26 @@ def split_motion(
     material, clockwise, where = more
     targets = find_along(list(move.points), shares)
     words = _place_words(line, [move.points[0], *targets], frame, bent=clockwise is not None)
-    if (total := line.number("E")) is not None:
+    if (total := find_number(line, "E")) is not None:
         words["E"] = _feed_words(total, shares, material, absolute=frame.absolute_material)
     if clockwise is not None:
         words |= _bend_words(move, (shares, targets), frame, values, (clockwise, where))
     if "I" in words:
-        line.remove("R")
+        line = remove_word(line, "R")
     for letter, numbers in words.items():
-        line.set(letter, numbers[0])
+        line = set_word(line, letter, numbers[0])
     lines = [line]
     for k in range(1, len(shares)):
         text = " ".join(f"{letter}{numbers[k]}" for letter, numbers in words.items())
-        lines.append(Line(f"G{frame.motion // 10} {text}"))
+        lines.append(f"G{frame.motion // 10} {text}")
     return lines
 
 
-def _place_words(line: Line, places: list[complex], frame: Frame, *, bent: bool) -> dict[str, list[str]]:
+def _place_words(line: str, places: list[complex], frame: Frame, *, bent: bool) -> dict[str, list[str]]:
     """X and Y of each piece; the last ends exactly where the line ended."""
     words = dict[str, list[str]]()
     for letter, part in (("X", "real"), ("Y", "imag")):
-        written = line.number(letter)
+        written = find_number(line, letter)
         if written is None and not bent:
             continue
         digits = max(LENGTH_DIGITS, _count_digits(written or ""))

@@ -3,6 +3,7 @@
 S  the power as the program's own scale has it      F  the feed, units per minute
 """
 
+from functools import lru_cache, partial
 from math import isclose, isnan, nan
 from os import PathLike
 
@@ -10,7 +11,7 @@ from laserloop.bad_input import BadInput
 from laserloop.paths.gcode_block import Block, parse_lines
 from laserloop.paths.gcode_codes import ARCS, PROGRAM_END
 from laserloop.paths.gcode_laser import Laser, Light, find_dialect
-from laserloop.paths.gcode_line import Line
+from laserloop.paths.gcode_line import set_word
 from laserloop.paths.gcode_machine import Machine
 from laserloop.paths.gcode_split import split_motion, split_rest
 from laserloop.paths.move import Move
@@ -20,6 +21,7 @@ from laserloop.paths.text_file import format_number, read_text
 DIGITS = 4  # of S, unless the file writes whole numbers
 FEED_DIGITS = 3  # of F
 SAME = 1e-6  # relative; S or F as near are equal
+FREQUENT = 4096  # powers whose numbers are remembered: plans take whole numbers of a step
 BY_S = (Light.SWITCH, Light.POWER)
 
 
@@ -48,84 +50,72 @@ class _Writer:
         dialect = find_dialect(self._text.lines, file)
         self._laser = Laser(dialect.light, s_max=s_max, power_max=power_max)
         self._machine = Machine(file, self._laser, printer=dialect.printer)
-        self._scale = 1.0 if s_max is None or power_max is None else s_max / power_max  # S per W
-        self._digits = 0 if s_max is not None and writes_whole_s(self._text.lines, file) else DIGITS
-        self._least = 10.0**-self._digits  # of S
+        scale = 1.0 if s_max is None or power_max is None else s_max / power_max  # S per W
+        digits = 0 if s_max is not None and writes_whole_s(self._text.lines, file) else DIGITS
+        self._round = lru_cache(FREQUENT)(partial(_round_s, scale=scale, digits=digits))
+        self._format = lru_cache(FREQUENT)(partial(format_number, digits=DIGITS))
         self._s, self._feed = self._laser.s, nan  # what the written file last said; m/s
-        self._count = 0
 
     def write(self) -> bytes:
         """The whole file."""
         lines, ends = self._text.lines, self._text.ends
+        machine, laser, count = self._machine, self._laser, 0
         for block in parse_lines(list(lines), self._file):
-            before = self._machine.material
-            move = self._machine.obey(block)
-            if self._laser.took_power:
-                self._s = self._laser.s
+            before = machine.material
+            move = machine.obey(block)
+            if ("S" in block.values or block.m) and laser.took_power:
+                self._s = laser.s
             if "F" in block.values:
-                self._feed = self._machine.feed
+                self._feed = machine.feed
             if move is None:
                 continue
-            order = self._orders.find(self._count)
-            self._count += 1
+            order = self._orders.find(count)
+            count += 1
             k = block.line - 1
-            written = (
-                self._keep(lines[k], move)
-                if order is None
-                else self._change(lines[k], block, move, order, before)
-            )
-            lines[k] = written[0] if len(written) == 1 else (ends[k] or self._text.end).join(written)
+            if order is None:
+                written = self._keep(lines[k], move)
+            else:
+                written = self._change(lines[k], block, move, order, before)
+            lines[k] = written.replace("\n", ends[k] or self._text.end) if "\n" in written else written
         return self._text.join()
 
-    def _keep(self, content: str, move: Move) -> list[str]:
+    def _keep(self, line: str, move: Move) -> str:
         """A move without an order: what the file means, if something else was said before."""
-        line, light, added = Line(content), self._laser.light, list[str]()
-        rests = move.rest > 0
-        if light in BY_S:
+        rests, s = move.rest > 0, nan
+        if self._laser.light in BY_S:
             kept_dark = self._laser.is_switched_on and not self._laser.s > 0  # by S alone
-            matters = move.lit or (kept_dark and (rests or not self._machine.is_rapid))
-            if matters and not isnan(self._laser.s) and not _same(self._s, self._laser.s):
-                added = self._say_s(line, self._laser.s, rests=rests)
-        elif light is Light.FAN:
-            if move.lit and not isnan(self._laser.s) and not _same(self._s, self._laser.s):
-                added = self._say_s(line, self._laser.s, rests=rests)
+            if move.lit or (kept_dark and (rests or not self._machine.is_rapid)):
+                s = self._laser.s
+        elif self._laser.light is Light.FAN:
+            if move.lit:
+                s = self._laser.s
         elif move.lit and len(self._orders):
             raise BadInput(
                 f"{self._file}, line {move.line}: a program that gives no powers must be planned as a whole, "
                 "but this move has none; plan all layers."
             )
         elif len(self._orders) and (rests or self._machine.motion != 0) and self._s > 0:
-            added = self._say_s(line, 0.0, rests=rests)
-        if not rests:
-            self._say_feed(line, self._machine.feed)
-        return [*added, line.content]
+            s = 0.0
+        return self._say(line, s, nan if rests else self._machine.feed, rests=rests)
 
-    def _change(self, content: str, block: Block, move: Move, order: Order, material: float) -> list[str]:
+    def _change(self, line: str, block: Block, move: Move, order: Order, material: float) -> str:
         """The lines of a move with an order."""
         rests = move.rest > 0
-        if self._machine.motion == 0 and not rests:
+        if not rests and self._machine.motion == 0:
             raise BadInput(
                 f"{self._file}, line {move.line}: a rapid move cannot have a power, but G0 is lit here by E; "
                 "write G1."
             )
-        if len(order.shares) > 1 and not PROGRAM_END.isdisjoint(block.m):
-            order = Order([1.0], [sum(order.powers) / len(order.powers)], order.speed)
-        lines = [Line(content)]
-        if len(order.shares) > 1:
-            lines = self._split(lines[0], block, move, order.shares, material)
-        written = list[str]()
-        for line, power in zip(lines, order.powers, strict=True):
-            s = self._round(power * self._scale)
-            if not _same(self._s, s):
-                written += self._say_s(line, s, rests=rests)
-            if not rests:
-                self._say_feed(line, self._machine.feed if isnan(order.speed) else order.speed)
-            written.append(line.content)
-        return written
+        shares, powers, speed = order
+        feed = nan if rests else self._machine.feed if isnan(speed) else speed
+        if len(shares) > 1 and not PROGRAM_END.isdisjoint(block.m):
+            shares, powers = [1.0], [sum(powers) / len(powers)]
+        if len(shares) == 1:
+            return self._say(line, self._round(powers[0]), feed, rests=rests)
+        pieces = zip(self._split(line, block, move, shares, material), powers, strict=True)
+        return "\n".join([self._say(piece, self._round(power), feed, rests=rests) for piece, power in pieces])
 
-    def _split(
-        self, line: Line, block: Block, move: Move, shares: list[float], material: float
-    ) -> list[Line]:
+    def _split(self, line: str, block: Block, move: Move, shares: list[float], material: float) -> list[str]:
         """A line in pieces that end at these shares."""
         if move.rest > 0:
             return split_rest(line, shares)
@@ -133,26 +123,26 @@ class _Writer:
         clockwise = frame.motion == 20 if frame.motion in ARCS else None
         return split_motion(line, move, shares, frame, block.values, (material, clockwise, where))
 
-    def _round(self, s: float) -> float:
-        """As it will be written, and never 0: that would be the laser off."""
-        return max(round(s, self._digits), self._least)
-
-    def _say_s(self, line: Line, s: float, *, rests: bool) -> list[str]:
-        """Set S in a line, or in one before it where the line has no place for it."""
-        self._s = s
-        number = format_number(s, DIGITS if s else 0)
-        if self._laser.light is Light.FAN:
-            return [f"M106 S{number}"]
-        if rests:
-            return [f"S{number}"]
-        line.set("S", number)
-        return []
-
-    def _say_feed(self, line: Line, feed: float) -> None:
-        """Set F in a line if the last one is another."""
-        if not (_same(self._feed, feed) or isnan(feed) or self._machine.is_rapid):
-            line.set("F", format_number(feed / self._machine.frame.unit * 60, FEED_DIGITS))
+    def _say(self, line: str, s: float, feed: float, *, rests: bool) -> str:
+        """A line with S and F, unless NaN or as before; S in a line of its own where this has no place."""
+        before = ""
+        if not (isclose(self._s, s, rel_tol=SAME) or isnan(s)):
+            self._s, number = s, self._format(s)
+            if self._laser.light is Light.FAN:
+                before = f"M106 S{number}\n"
+            elif rests:
+                before = f"S{number}\n"
+            else:
+                line = set_word(line, "S", number)
+        if not (isclose(self._feed, feed, rel_tol=SAME) or isnan(feed) or self._machine.is_rapid):
+            line = set_word(line, "F", format_number(feed / self._machine.frame.unit * 60, FEED_DIGITS))
             self._feed = feed
+        return before + line
+
+
+def _round_s(power: float, scale: float, digits: int) -> float:
+    """S of a power, W, as it will be written, and never 0: that would be the laser off."""
+    return max(round(power * scale, digits), 10.0**-digits)
 
 
 def writes_whole_s(lines: list[str], file: str | PathLike[str]) -> bool:
@@ -164,7 +154,3 @@ def writes_whole_s(lines: list[str], file: str | PathLike[str]) -> bool:
 def find_step(file: str | PathLike[str], s_max: float, power_max: float) -> float:
     """The least change of power, W, that the program's S can tell if it goes on as it did; 0: any."""
     return power_max / s_max if writes_whole_s(read_text(file).lines, file) else 0.0
-
-
-def _same(a: float, b: float) -> bool:
-    return isclose(a, b, rel_tol=SAME)

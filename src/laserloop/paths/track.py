@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import nan
+from operator import attrgetter
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +96,7 @@ def lay_track(moves: Iterable[Move], *, file: str | PathLike[str], layer: int | 
     """
     layers = _sort_layers(moves, file, 1 if layer is None else layer)
     kept = layers.get(1 if layer is None else layer)
-    if not kept:
+    if not (kept and kept.moves):
         raise BadInput(
             f"{file}: the layer must be 1 to {len(layers)}, of which each has lit moves, but is {layer}; "
             "choose one of these."
@@ -107,26 +110,45 @@ def lay_layers(moves: Iterable[Move], *, file: str | PathLike[str]) -> list[Trac
     return [_join(kept) for kept in _sort_layers(moves, file, None).values()]
 
 
-def _join(numbered: list[tuple[int, Move]]) -> Track:
-    """One track of the moves of a layer, each with its number in the file."""
-    kept = [move for _, move in numbered]
-    sizes = [len(move.points) for move in kept]
-    z = np.array([point for move in kept for point in move.points])
-    lit = np.repeat([move.lit for move in kept], sizes)
-    speeds, powers = (
-        np.repeat([getattr(move, name) for move in kept], sizes)[1:] for name in ("speed", "power")
-    )  # a joint within rounding is as the move that it leads to
+@dataclass(slots=True)
+class _Layer:
+    """The moves of a layer, each with its number in the file."""
+
+    numbers: list[int] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
+    waypoints: int = 0
+
+    def add(self, other: "_Layer") -> None:
+        self.numbers += other.numbers
+        self.moves += other.moves
+        self.waypoints += other.waypoints
+
+
+def _join(layer: _Layer) -> Track:
+    """One track of the moves of a layer."""
+    kept = layer.moves
+
+    def gather(name: str, kind: type) -> NDArray[Any]:
+        """One of the move's numbers, for each of its points."""
+        return np.repeat(np.fromiter(map(attrgetter(name), kept), kind, len(kept)), sizes)
+
+    points = [move.points for move in kept]
+    sizes = np.fromiter(map(len, points), np.intp, len(kept))
+    z = np.fromiter(chain.from_iterable(points), np.complex128, layer.waypoints)
+    lit = gather("lit", np.bool_)
+    speeds, powers = gather("speed", np.float64)[1:], gather("power", np.float64)[1:]
+    # a joint within rounding is as the move that it leads to
     last = np.cumsum(sizes) - 1
     rests = np.zeros(len(z))
     rests[last] = [move.rest for move in kept]
     track = Track(
         points=np.column_stack([z.real, z.imag]),
-        lines=np.repeat([move.line for move in kept], sizes),
+        lines=gather("line", np.intp),
         lit=lit[:-1] & lit[1:],
         speeds=speeds,
         powers=powers,
         rests=rests[1:],
-        moves=np.repeat([number for number, _ in numbered], sizes)[1:],
+        moves=np.repeat(layer.numbers, sizes)[1:],
         level=kept[0].level,
     )
     track.moves[last[:-1]] = -1
@@ -141,50 +163,43 @@ def _tell_layers(file: str | PathLike[str], level: float, levels: int) -> tuple[
     return (f"{file} has {levels} layers with lit moves; the first, z = {1e3 * level:g} mm, is used",)
 
 
-def _sort_layers(
-    moves: Iterable[Move], file: str | PathLike[str], only: int | None
-) -> dict[int, list[tuple[int, Move]]]:
+def _sort_layers(moves: Iterable[Move], file: str | PathLike[str], only: int | None) -> dict[int, _Layer]:
     """By number of the layer its lit moves with the dark ones between them; of all but `only` none are kept.
 
     Layers count from 1 in the order in which the file begins them. What the beam does between two parts of a
     layer while it works on others is left out.
     """
-    numbers = dict[float, int]()  # level → number
-    kept, waypoints = dict[int, list[tuple[int, Move]]](), dict[int, int]()
-    dark, dark_waypoints, seen, last = list[tuple[int, Move]](), 0, 0, 0
-    number, level, line = 0, nan, 1
+    numbers, layers = dict[float, int](), dict[int, _Layer]()  # level → number → moves
+    layer, dark = _Layer(), _Layer()  # of the last lit move, and since then
+    seen, level, line, kept = 0, nan, 1, False
     for count, move in enumerate(moves):
-        size, line = len(move.points), move.line
-        seen += size
-        if move.lit:
-            if move.level != level:
-                level = move.level
-                number = numbers.setdefault(round(level, 8), len(numbers) + 1)
-                kept.setdefault(number, [])
-                waypoints.setdefault(number, 0)
-            if only in (None, number):
-                if dark and number == last:
-                    kept[number] += dark
-                    waypoints[number] += dark_waypoints
-                kept[number].append((count, move))
-                waypoints[number] += size
-            last = number
-            if dark:
-                dark, dark_waypoints = [], 0
-        elif last and only in (None, last):
-            dark.append((count, move))
-            dark_waypoints += size
-        if waypoints.get(last, 0) + dark_waypoints > MAX_WAYPOINTS or seen > MAX_FILE_WAYPOINTS:
+        line, points, lit = move[:3]
+        seen += len(points)
+        if lit and move.level != level:
+            level = move.level
+            number = numbers.setdefault(round(level, 8), len(numbers) + 1)
+            kept = only in (None, number)
+            if layers.get(number) is not layer:
+                layer, dark = layers.setdefault(number, _Layer()), _Layer()
+        if kept:
+            if lit and dark.moves:
+                layer.add(dark)
+                dark = _Layer()
+            part = layer if lit else dark
+            part.numbers.append(count)
+            part.moves.append(move)
+            part.waypoints += len(points)
+        if layer.waypoints + dark.waypoints > MAX_WAYPOINTS or seen > MAX_FILE_WAYPOINTS:
             most, what = (
                 (MAX_FILE_WAYPOINTS, "file") if seen > MAX_FILE_WAYPOINTS else (MAX_WAYPOINTS, "layer")
             )
             raise BadInput(
-                f"{file}, line {move.line}: a {what} may have at most {most} waypoints, but has more; cut it "
+                f"{file}, line {line}: a {what} may have at most {most} waypoints, but has more; cut it "
                 "into pieces."
             )
     if not numbers:
         raise no_lit_moves(file, line)
-    return kept
+    return layers
 
 
 def no_lit_moves(file: str | PathLike[str], line: int) -> BadInput:
