@@ -71,7 +71,7 @@ def test_s_is_taken_as_watts_with_a_note_unless_the_file_says_so_or_a_range_is_g
     assert track.lit[track.lengths > 0].tolist() == [True, False, True]
     np.testing.assert_array_equal(track.powers[track.lit], [20, 10])
     assert track.notes == (
-        f"{file}: S is taken as W, since nothing says its range; if S 1000 is full power, add --s-max 1000",
+        f"{file}: S is taken as W, since nothing says its range; if 1000 is all power: --s-max 1000",
     )
     scaled = read_gcode(file, s_max=255.0, power_max=51.0)
     np.testing.assert_allclose(scaled.powers[scaled.lit], [4, 2])

@@ -49,6 +49,6 @@ def scan_gcode(
     def tell() -> Iterator[str]:
         yield from machine.tell()
         if s_max is None and laser.has_power and not IN_WATTS.search(text):
-            yield f"{file}: S is taken as W, since nothing says its range; if S 1000 is full power, add --s-max 1000"
+            yield f"{file}: S is taken as W, since nothing says its range; if 1000 is all power: --s-max 1000"
 
     return Scan(machine.follow(parse_lines(lines, file)), tell)
