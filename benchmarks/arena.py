@@ -19,6 +19,7 @@ from pathlib import Path
 from time import monotonic, strftime
 from typing import Any
 
+from arena_coverage import cover_all
 from arena_page import choose, write_page
 
 from laserloop.arena.contest import Contest, hold, make_contest, read_runs
@@ -56,7 +57,9 @@ def main() -> None:
     if not options.page:
         contest = leave_known(make_contest(tasks, options.entrants), old["rows"])
         run(contest, options)
-        save(file, pack(join(old, list(collect(contest, options)))))
+        whole = make_contest(tasks, options.entrants)
+        new = join(old, list(collect(contest, options)))
+        save(file, pack(new | {"coverage": join_coverage(old, cover_all(read_runs(whole, options.out)))}))
     found = read(file)
     standings = rank(choose(found["rows"]))
     save_figure(options.results / "arena.png", draw_standings(standings))
@@ -121,6 +124,16 @@ def join(old: Row, new: list[Row]) -> Row:
     return {"versions": find_versions(), "entrants": declared, "rows": list(rows.values())}
 
 
+def join_coverage(old: Row, new: list[Row]) -> list[Row]:
+    """The new rows, and the old ones of more runs, or of entrants that did not run."""
+    rows = {(row["entrant"], row["level"]): row for row in old.get("coverage", [])}
+    for row in new:
+        before = rows.get(key := (row["entrant"], row["level"]))
+        if before is None or before["runs"] <= row["runs"]:
+            rows[key] = row
+    return list(rows.values())
+
+
 def read(file: Path) -> Row:
     """Rows as they were packed."""
     if not file.exists():
@@ -138,7 +151,8 @@ def pack(found: Row) -> str:
         return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
     rows = ",\n".join(json.dumps([tidy(row.get(name)) for name in columns]) for row in found["rows"])
-    head = json.dumps({key: found[key] for key in ("versions", "entrants")} | {"columns": columns}, indent=1)
+    kept = {key: found[key] for key in ("versions", "entrants", "coverage") if key in found}
+    head = json.dumps(kept | {"columns": columns}, indent=1)
     return f'{head[:-2]},\n "rows": [\n{rows}\n]\n}}\n'
 
 

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from arena_answers import contrast, pair, write_verdicts
 
-from laserloop.arena.coverage import keep_static
 from laserloop.arena.standings import rank, time_all
 from laserloop.arena.tasks import FULL_PATHS
+from laserloop.control.margins import LEVEL
 
 Row = dict[str, Any]
 Standings = dict[str, dict[str, Row]]
-PROMISED, FEWEST = 0.9, 9  # share of runs; runs that such a promise needs
 
 # What each lives on and what it lacks: the reason behind the figures that stand beside it.
 WHY = {
@@ -89,7 +88,7 @@ window's middle minus the oracle's on the same task; in brackets the 95 % interv
         *(write_level(level, standings) for level in levels),
         write_short(found),
         write_answers(rows),
-        write_coverage(rows, standings),
+        write_coverage(found, standings),
         write_families(rows, standings),
         write_sentences(rows, standings),
         write_others(found),
@@ -180,48 +179,32 @@ def write_answers(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def write_coverage(rows: Sequence[Row], standings: Standings) -> str:
+def write_coverage(found: Row, standings: Standings) -> str:
     """How often margins hold that other families, or the undisturbed level, promised."""
-    told = [row for row in rows if row.get("beyond_above_k") is not None]
-    by_key = defaultdict[tuple[str, str], list[Row]](list)
-    for row in told:
-        by_key[row["entrant"], row["level"]].append(row)
+    told = {(row["entrant"], row["level"]): row for row in found.get("coverage", [])}
     lines = [
         "## Promised and kept",
         "",
-        f"Margins that {PROMISED:.0%} of the runs shall stay within on either side, for all who predict. *Other families*: calibrated on "
-        "the other nine families at the same level, tried on the tenth, each in turn. *Undisturbed*: calibrated on all runs of the level off. "
-        "*Following*: learned in the run itself from what the camera reads (adaptive conformal inference), as a share of ticks and not of "
-        "runs; its mean width is beside it. The widest is the farthest that T_max ever lay from a prediction.",
+        f"Margins that {LEVEL:.0%} of the ticks shall stay within on either side of their predictions, for all who predict. *Other families*: "
+        "calibrated on the other families at the same level, tried on each in turn. *Undisturbed*: calibrated on the level off. *Following*: "
+        "learned in the run itself from what the camera reads, noise included (adaptive conformal inference). Widths are means over "
+        "both sides, K; the widest is the farthest that T_max ever lay from a prediction.",
         "",
-        "| entrant | level | runs | other families | undisturbed | following | its width, K | widest, K |",
-        "|---|---|---|---|---|---|---|---|",
+        "| entrant | level | runs | other families | its width | undisturbed | following | its width | widest |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for name in standings:
         for level in ("off", "nominal", "hard"):
-            if own := by_key[name, level]:
-                lines.append(tell_coverage(name, level, own, by_key[name, "off"]))
-    return "\n".join(lines) if told else ""
-
-
-def tell_coverage(name: str, level: str, own: Sequence[Row], calm: Sequence[Row]) -> str:
-    """A row of the table."""
-    apart, shifted = list[bool](), list[bool]()
-    for column in ("beyond_above_k", "beyond_below_k"):
-        for family in {row["family"] for row in own}:
-            others = [row[column] for row in own if row["family"] != family]
-            if len(others) >= FEWEST:
-                apart += keep_static(
-                    others, [row[column] for row in own if row["family"] == family], PROMISED
+            if row := told.get((name, level)):
+                shares = {
+                    key: "–" if row[key] is None else f"{row[key]:.1%}"
+                    for key in ("apart", "shifted", "followed")
+                }
+                lines.append(
+                    f"| {name} | {level} | {row['runs']} | {shares['apart']} | {show(row['apart_k'], 1)} | {shares['shifted']} | "
+                    f"{shares['followed']} | {show(row['followed_k'], 1)} | {row['widest_k']:.1f} |"
                 )
-        if len(calm) >= FEWEST and level != "off":
-            shifted += keep_static([row[column] for row in calm], [row[column] for row in own], PROMISED)
-    follow = [row for row in own if row["followed_above"] is not None and row["followed_below"] is not None]
-    kept = [0.5 * (row["followed_above"] + row["followed_below"]) for row in follow]
-    width = f"{np.mean([row['followed_margin_k'] for row in follow]):.1f}" if follow else "–"
-    widest = max(max(row["beyond_above_k"], row["beyond_below_k"]) for row in own)
-    cells = (f"{np.mean(some):.1%}" if some else "–" for some in (apart, shifted, kept))
-    return f"| {name} | {level} | {len(own)} | {' | '.join(cells)} | {width} | {widest:.1f} |"
+    return "\n".join(lines) if told else ""
 
 
 def write_families(rows: Sequence[Row], standings: Standings) -> str:

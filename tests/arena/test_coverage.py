@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from laserloop.arena.coverage import NAMES, cover_record, keep_static
+from laserloop.arena.coverage import NAMES, cover_record, find_beyond
 
 
 def record(T: Any, told: Any, *, seen: Any = None, late: int = 0, settled: Any = None) -> dict[str, Any]:
@@ -55,6 +55,8 @@ def test_no_margin_is_judged_by_the_tick_it_has_learned_from() -> None:
     assert found["followed_above"] == pytest.approx(1.0 - 1.0 / (101 - 19))
 
 
-def test_a_static_margin_is_the_largest_of_nineteen_at_95_percent() -> None:
-    known = list(range(19))
-    assert keep_static(known, [17.5, 18.0, 18.5], 0.95) == [True, True, False]
+def test_what_lies_beyond_is_told_of_settled_ticks_with_a_prediction() -> None:
+    found = find_beyond(
+        record([700, 783, 776, 780], [780, 780, 780, None], settled=[False, True, True, True])
+    )
+    assert found.tolist() == [3.0, -4.0]

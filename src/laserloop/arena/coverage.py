@@ -1,6 +1,6 @@
 """Coverage of a run: how far the truth lay beyond predictions, and how often margins that follow keep it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
@@ -8,12 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.control.adaptive import AdaptiveMargin, AdaptiveSettings
-from laserloop.control.margins import find_quantile
 
 FloatArray = NDArray[np.float64]
 Row = dict[str, Any]
 
 NAMES = ("beyond_above_k", "beyond_below_k", "followed_above", "followed_below", "followed_margin_k")
+
+
+def find_beyond(record: Mapping[str, Any]) -> FloatArray:
+    """T_max minus its prediction in the settled ticks that have one, K."""
+    series = record["series"]
+    T, told = (np.array(series[name], dtype=float) for name in ("t_true_k", "t_predicted_k"))
+    counted = np.array(series["settled"], dtype=bool) & np.isfinite(told)
+    return np.asarray((T - told)[counted])
 
 
 def cover_record(record: Mapping[str, Any]) -> Row:
@@ -60,9 +67,3 @@ def follow(surprise: FloatArray, beyond: FloatArray, counted: NDArray[np.bool_])
         if isfinite(surprise[k]):
             side.learn(float(surprise[k]))
     return found
-
-
-def keep_static(known: Sequence[float], new: Sequence[float], level: float) -> list[bool]:
-    """Which of some new runs stay within the margin that known runs promise at this level."""
-    margin = max(0.0, find_quantile(known, level))
-    return [score <= margin for score in new]
