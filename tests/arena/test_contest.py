@@ -2,17 +2,22 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from laserloop.arena import contest as room
+from laserloop.arena import runs
 from laserloop.arena.contest import Contest, find_missing, hold, make_contest, read_runs
+from laserloop.arena.entrants import find_entrant
 from laserloop.arena.leaderboard import save_leaderboard
+from laserloop.arena.runs import settings_of
 from laserloop.arena.tables import Tables, save_tables, summarise, tabulate
-from laserloop.arena.tasks import list_tasks
+from laserloop.arena.tasks import Task, list_tasks
 from laserloop.bad_input import BadInput
 from laserloop.cli import main
+from laserloop.loop.case import find_scan
 
 TIMELESS = ("standings.json", "scores.parquet")
 
@@ -141,3 +146,16 @@ def test_what_the_verb_cannot_do_is_a_sentence(
     assert main(["arena", "--quick", "--paths", "1", *options, "--out", str(tmp_path / "out")]) == 2
     assert complaint in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_run_is_named_by_its_way_whoever_draws_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    twin = find_entrant("twin")
+    calm, hard = (
+        settings_of(Task(family="stroke", level=level, seed=30_000), twin) for level in ("off", "hard")
+    )
+    other = settings_of(Task(family="stroke", seed=30_001), twin)
+    assert calm["way"] == hard["way"] != other["way"]
+    runs._hash_way.cache_clear()
+    monkeypatch.setattr(runs, "find_scan", lambda case: find_scan(replace(case, path="stroke:30001")))
+    assert settings_of(Task(family="stroke", level="off", seed=30_000), twin)["way"] == other["way"]
+    runs._hash_way.cache_clear()

@@ -1,5 +1,6 @@
 """Runs: an entrant on a task, as one record that is kept, scored, drawn and shown like any other run."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -18,7 +19,7 @@ from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
 from laserloop.control.twin import make_twin_problem
 from laserloop.loop.cache import has_case, name_case, solve_case
-from laserloop.loop.case import Hooks, LoopCase, Prepared, drive, record_case, tell_process
+from laserloop.loop.case import Hooks, LoopCase, Prepared, drive, find_scan, record_case, tell_process
 from laserloop.loop.faults import Fault
 from laserloop.plant import Plant
 from laserloop.versions import hash_loop
@@ -44,7 +45,21 @@ def make_case(task: Task, entrant: Entrant) -> LoopCase:
 def settings_of(task: Task, entrant: Entrant) -> Record:
     """What names a run."""
     case = make_case(task, entrant)
-    return {"study": "arena", "task": task.name, "entrant": _identify(entrant), "case": case.settings()}
+    return {
+        "study": "arena",
+        "task": task.name,
+        "way": _hash_way(task),
+        "entrant": _identify(entrant),
+        "case": case.settings(),
+    }
+
+
+@cache
+def _hash_way(task: Task) -> str:
+    """The path itself, to a picometre: whatever draws it, runs along it stay what they are."""
+    path = find_scan(task.make_case())
+    places = np.rint(path.positions * 1e12).astype("<i8")
+    return hashlib.sha256(places.tobytes() + np.asarray(path.lit, np.uint8).tobytes()).hexdigest()[:16]
 
 
 @cache
