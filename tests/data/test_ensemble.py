@@ -95,7 +95,16 @@ def test_fixed_members_have_the_hatch_turns_and_speed_that_were_chosen() -> None
 
 
 def test_named_shapes_are_not_told_so_that_older_stores_keep_their_hash() -> None:
-    assert list(BASE.to_json()) == ["kind", "runs", "seed", "plant", "states", "geometry", "shares", "process"]
+    assert list(BASE.to_json()) == [
+        "kind",
+        "runs",
+        "seed",
+        "plant",
+        "states",
+        "geometry",
+        "shares",
+        "process",
+    ]
     told = replace(BASE, hatch_mm=0.4).to_json()
     assert told["hatch_mm"] == 0.4
     assert "turns" not in told
