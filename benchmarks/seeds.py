@@ -40,7 +40,7 @@ ROOT = Path(__file__).parent.parent
 SEEDS = 20
 EPISODES, LINES = 60, 24  # of each kind; random polylines, 40 % of corner's as in the paper
 EPOCHS = 20
-SCHEDULE = FitSettings(batch=128, halve_after=EPOCHS, patience=EPOCHS, max_epochs=EPOCHS)
+SCHEDULE = FitSettings(batch=128, learning_rate=3e-3, halve_after=EPOCHS, patience=EPOCHS, max_epochs=EPOCHS)
 SPEED = (0.9, 1.1)  # of ours
 KINDS, SHAPES = ("base", "corner"), ("ours", "varied")
 PUBLISHED = {"base": 51.1, "corner": 1.4}  # K over 800 K on the diagonal, without a margin
@@ -146,7 +146,8 @@ def lower_rate(progress: Progress) -> None:
 
 def draw_shapes(seed: int) -> Shapes:
     """A seed's own shapes."""
-    hatch, turns, speed = np.random.default_rng(seed).uniform(*zip(HATCH, TURNS, SPEED, strict=True)).tolist()
+    low, high = zip(HATCH, TURNS, SPEED, strict=True)
+    hatch, turns, speed = np.random.default_rng(seed).uniform(low, high).tolist()
     return Shapes(
         hatch_mm=round(1e3 * hatch, 3), turns=round(turns, 2), speed_mm_s=round(speed * Shapes().speed_mm_s)
     )
@@ -185,7 +186,7 @@ def _make(settings: EnsembleSettings, shapes: Shapes, out: Path) -> Windows:
 
 
 def judge(model: Model, name: str, shapes: Shapes, out: Path) -> Row:
-    """The scores of a model along the diagonal, and where it was hottest."""
+    """The scores of a model along the diagonal: K over the window at its hottest tick, and near the turns."""
     case = LoopCase(
         path="diagonal",
         controller="realtime",
@@ -195,18 +196,21 @@ def judge(model: Model, name: str, shapes: Shapes, out: Path) -> Row:
         delta_k=0.0,
     )
     record = keep_case(case, out)
-    series = record["series"]
-    hottest = int(np.argmax(np.where(series["settled"], series["t_true_k"], 0.0)))
+    series = {
+        name: np.array(record["series"][name]) for name in ("settled", "t_true_k", "x_mm", "y_mm", "t_s")
+    }
+    over = np.where(series["settled"], series["t_true_k"] - record["window_k"][1], -np.inf)
+    hottest = int(np.argmax(over))
+    turning = np.hypot(VERTEX - np.abs(series["x_mm"]), VERTEX - np.abs(series["y_mm"])) <= NEAR
     return {
         **asdict(shapes),
-        "over_k": round(record["t_max_k"] - record["window_k"][1], 3),
+        "over_k": round(float(over[hottest]), 3),
+        "over_at_turns_k": round(float(over[turning].max()), 3),
         "n_over": record["n_over"],
         "below_fraction": round(record["below_fraction"], 4),
         "residual_rms_k": round(record["residual_rms_k"], 3),
         "validation_rmse_k": round(model.provenance["metrics"]["validation_rmse_k"], 3),
-        "x_mm": round(series["x_mm"][hottest], 3),
-        "y_mm": round(series["y_mm"][hottest], 3),
-        "t_ms": round(1e3 * series["t_s"][hottest], 3),
+        **{name: round(float(series[name][hottest]), 6) for name in ("x_mm", "y_mm", "t_s")},
     }
 
 
@@ -217,7 +221,7 @@ def pick(rows: list[Row], kind: str, shapes: str, column: str = "over_k") -> NDA
 
 
 def draw(rows: list[Row], file: Path) -> None:
-    """Every training a dot, the median a bar; the paper's training a line, ours that ships a diamond."""
+    """Every training a dot and, at the turns alone, a tick below; the paper's a line, what ships a diamond."""
     figure, axes = plt.subplots(figsize=(7.0, 3.4), layout="constrained")
     places = [(kind, shapes) for kind in KINDS for shapes in SHAPES][::-1]
     axes.axvline(0.0, color="0.6", lw=0.8, ls="--")
@@ -225,8 +229,10 @@ def draw(rows: list[Row], file: Path) -> None:
         over = pick(rows, kind, shapes)
         spread = np.random.default_rng(0).uniform(-0.18, 0.18, len(over))
         axes.plot(over, place + spread, "o", color=COLOURS[kind], alpha=0.7, ms=5)
+        turns = pick(rows, kind, shapes, "over_at_turns_k")
+        axes.plot(turns, np.full(len(turns), place - 0.3), "|", color=COLOURS[kind], ms=6, mew=1)
         if len(over):
-            axes.plot([np.median(over)] * 2, [place - 0.28, place + 0.28], color=COLOURS[kind], lw=2.5)
+            axes.plot([np.median(over)] * 2, [place - 0.2, place + 0.26], color=COLOURS[kind], lw=2.5)
         axes.plot([PUBLISHED[kind]] * 2, [place - 0.36, place + 0.36], color="k", lw=1.5)
         label = f"paper {PUBLISHED[kind]} K"
         axes.annotate(label, (PUBLISHED[kind], place + 0.38), fontsize=7, ha="center", va="bottom")
@@ -237,8 +243,8 @@ def draw(rows: list[Row], file: Path) -> None:
     axes.set_yticks(range(len(places)), names)
     axes.set(xlabel="highest T_max on the diagonal minus 800 K, K", ylim=(-0.5, len(places) - 0.3))
     axes.set_title(
-        f"Plant paper, process paper, no margin; {EPISODES} episodes, {EPOCHS} epochs. "
-        "Bar: median; diamond: the full training that ships",
+        f"Plant paper, process paper, no margin; short schedule ({EPISODES} episodes, {EPOCHS} epochs).\n"
+        f"Dot: one training, all of the run; small tick: within {NEAR} mm of a turn; bar: median; diamond: full training that ships",
         fontsize=8,
         loc="left",
     )
@@ -297,19 +303,20 @@ def tell_range(values: NDArray[np.float64]) -> str:
 def tabulate(rows: list[Row]) -> list[str]:
     """A line for each group."""
     lines = [
-        "| model | training shapes | trainings | least, K | median, K | most, K | at most 800 K | paper's, K | ours that ships, K | validation RMSE, K | of the one that ships |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "| model | training shapes | trainings | least, K | median, K | most, K | at turns, least to most, K | never over 800 K | paper's, K | ours that ships, K | validation RMSE, K | of the one that ships |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for kind in KINDS:
         (ships,) = pick(rows, kind, "shipped")
         (ships_rmse,) = pick(rows, kind, "shipped", "validation_rmse_k")
         for name in SHAPES:
             over, rmse = pick(rows, kind, name), pick(rows, kind, name, "validation_rmse_k")
+            at_turns = pick(rows, kind, name, "over_at_turns_k")
             if not len(over):
                 continue
             lines.append(
                 f"| {kind} | {name} | {len(over)} | {over.min():.1f} | {np.median(over):.1f} | {over.max():.1f} | "
-                f"{np.count_nonzero(over <= 0)} | {PUBLISHED[kind]} | {ships:.1f} | {rmse.min():.1f} to {rmse.max():.1f} | {ships_rmse:.1f} |"
+                f"{at_turns.min():.1f} to {at_turns.max():.1f} | {np.count_nonzero(over <= 0)} | {PUBLISHED[kind]} | {ships:.1f} | {rmse.min():.1f} to {rmse.max():.1f} | {ships_rmse:.1f} |"
             )
     return lines
 
@@ -317,7 +324,11 @@ def tabulate(rows: list[Row]) -> list[str]:
 def tell_method(rows: list[Row]) -> list[str]:
     """The schedule, the shapes, and where it was hottest."""
     trained = [row for row in rows if row["shapes"] != "shipped"]
-    turned = sum(np.hypot(VERTEX - abs(row["x_mm"]), VERTEX - abs(row["y_mm"])) < NEAR for row in trained)
+    turned = {
+        kind: [row["over_k"] == row["over_at_turns_k"] for row in trained if row["kind"] == kind]
+        for kind in KINDS
+    }
+    hottest = " and ".join(f"{sum(found)} of {len(found)} {kind} runs" for kind, found in turned.items())
     ours = Shapes()
     drawn = (
         f"hatch {1e3 * HATCH[0]:g} to {1e3 * HATCH[1]:g} mm, {TURNS[0]:g} to {TURNS[1]:g} turns, "
@@ -333,8 +344,8 @@ def tell_method(rows: list[Row]) -> list[str]:
         "for all its rasters and spirals, and for training and diagonal alike; powers and classes of excitation are the same as in ours.",
         "Luck in the draw of powers is in neither.",
         "",
-        f"Zero is the upper bound: left of it no settled tick passed 800 K. In {turned} of {len(trained)} runs the hottest tick lies within {NEAR} mm of",
-        "a turn of the diagonal.",
+        f"Zero is the upper bound: left of it no settled tick passed 800 K. In {hottest} the hottest tick lies within {NEAR} mm of a turn;",
+        "in the others it lies on a straight at 45°, where the peak between the nodes of this coarse grid comes and goes.",
     ]
 
 

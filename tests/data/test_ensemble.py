@@ -82,7 +82,7 @@ def test_fixed_members_are_the_named_test_shapes() -> None:
 def test_fixed_members_have_the_hatch_turns_and_speed_that_were_chosen() -> None:
     process = replace(BASE.process, speed=0.25)
     chosen = replace(BASE, hatch_mm=0.4, turns=2.0, process=process)
-    plans = {plan.geometry: plan.path for plan in (plan_episode(chosen, index) for index in range(20))}
+    plans = {plan.geometry.value: plan.path for plan in (plan_episode(chosen, index) for index in range(20))}
     x, y = plans["vertical"].positions.T
     lines = np.unique(np.round(x[np.abs(y) < 1e-3], 9))  # away from where it turns
     assert np.allclose(np.diff(lines), 0.4e-3)
