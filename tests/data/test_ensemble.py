@@ -79,6 +79,37 @@ def test_fixed_members_are_the_named_test_shapes() -> None:
         assert plan.power.shape == (400,)
 
 
+def test_fixed_members_have_the_hatch_turns_and_speed_that_were_chosen() -> None:
+    process = replace(BASE.process, speed=0.25)
+    chosen = replace(BASE, hatch_mm=0.4, turns=2.0, process=process)
+    plans = {plan.geometry.value: plan.path for plan in (plan_episode(chosen, index) for index in range(20))}
+    x, y = plans["vertical"].positions.T
+    lines = np.unique(np.round(x[np.abs(y) < 1e-3], 9))  # away from where it turns
+    assert np.allclose(np.diff(lines), 0.4e-3)
+    end = 2 * 2.0 * np.pi
+    arm = 1.5e-3 / end / 2 * (end * np.sqrt(1 + end**2) + np.arcsinh(end))  # length of an Archimedean spiral
+    radius = np.hypot(*plans["spiral"].positions.T)
+    assert np.argmax(radius > 1.5e-3 * (1 - 1e-4)) == pytest.approx(arm / (0.25 * 125e-6), abs=1)
+    hops = np.hypot(*np.diff(plans["horizontal"].positions[:40], axis=0).T)
+    assert np.allclose(hops, 0.25 * 125e-6)
+
+
+def test_named_shapes_are_not_told_so_that_older_stores_keep_their_hash() -> None:
+    assert list(BASE.to_json()) == [
+        "kind",
+        "runs",
+        "seed",
+        "plant",
+        "states",
+        "geometry",
+        "shares",
+        "process",
+    ]
+    told = replace(BASE, hatch_mm=0.4).to_json()
+    assert told["hatch_mm"] == 0.4
+    assert "turns" not in told
+
+
 def test_random_members_differ_and_stay_in_the_scan_area() -> None:
     settings = replace(BASE, geometry="random", runs=40)
     paths = [plan_episode(settings, index).path.positions for index in range(40)]
@@ -88,7 +119,7 @@ def test_random_members_differ_and_stay_in_the_scan_area() -> None:
 
 def test_settings_survive_json() -> None:
     custom = EnsembleSettings(kind="custom", shares=(1, 0, 0, 2), runs=9, process=find_process("ti64"))
-    for settings in (BASE, CORNER, custom):
+    for settings in (BASE, CORNER, custom, replace(BASE, hatch_mm=0.4, turns=2.5)):
         assert EnsembleSettings.from_json(settings.to_json()) == settings
     assert Counter(member.geometry for member in lay_out(custom)) == {"horizontal": 3, "polyline": 6}
 
@@ -114,6 +145,12 @@ def test_settings_survive_json() -> None:
         (
             {"kind": "base", "shares": {"spiral": 1}},
             "shares of an ensemble must be left out when kind is base",
+        ),
+        ({"kind": "base", "hatch_mm": 0.0}, "hatch_mm of an ensemble must be a number from 0.01 to 3, but"),
+        ({"kind": "base", "turns": "many"}, "turns of an ensemble must be a number from 0.5 to 100, but"),
+        (
+            {"kind": "base", "geometry": "random", "turns": 2.5},
+            "turns of an ensemble must be left out when geometry is random",
         ),
         ({"kind": "custom"}, "shares of an ensemble must be a number from 0 on for each"),
         ({"kind": "custom", "shares": {"circle": 1}}, "shares of an ensemble must be a number for each"),

@@ -128,7 +128,16 @@ def test_the_data_hash_knows_settings_and_every_episode(copied: EpisodeStore, ma
 
 
 @pytest.mark.parametrize(
-    "change", [{"seed": 9}, {"runs": 7}, {"states": 16}, {"geometry": "random"}, {"plant": "graded"}]
+    "change",
+    [
+        {"seed": 9},
+        {"runs": 7},
+        {"states": 16},
+        {"geometry": "random"},
+        {"plant": "graded"},
+        {"hatch_mm": 0.4},
+        {"turns": 2.5},
+    ],
 )
 def test_a_store_with_other_settings_is_left_alone(
     copied: EpisodeStore, small: EnsembleSettings, change: dict[str, object]
@@ -138,6 +147,14 @@ def test_a_store_with_other_settings_is_left_alone(
     with pytest.raises(BadInput, match=f"holds an ensemble with {name} = .* choose another folder"):
         run_ensemble(copied.directory, replace(small, **change), workers=1)  # type: ignore[arg-type]
     assert contents(copied.directory) == before
+
+
+def test_a_store_of_other_shapes_is_not_taken_for_one_of_the_named(
+    tmp_path: Path, small: EnsembleSettings
+) -> None:
+    create_store(tmp_path / "wide", replace(small, hatch_mm=0.6))
+    with pytest.raises(BadInput, match=r"with hatch_mm = 0.6, but 0.5 was asked for"):
+        create_store(tmp_path / "wide", small)
 
 
 def test_what_is_not_a_store_is_refused_and_left_alone(tmp_path: Path, small: EnsembleSettings) -> None:

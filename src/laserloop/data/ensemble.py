@@ -51,6 +51,8 @@ SHARES = {
 }  # of each geometry, as in the paper
 CHOICES = {"kind": (*SHARES, "custom"), "plant": ("paper", "graded"), "geometry": ("fixed", "random")}
 LIMITS = {"runs": (1, MAX_RUNS), "seed": (0, MAX_SEED), "states": (2, MAX_STATES)}
+NAMED_SHAPES = {"hatch_mm": 0.5, "turns": 3.0}  # what the named test shapes have
+SHAPE_LIMITS = {"hatch_mm": (0.01, 2e3 * HALF_WIDTH), "turns": (0.5, 100.0)}
 
 
 class Member(NamedTuple):
@@ -69,8 +71,10 @@ class EnsembleSettings:
     seed: int = 0
     plant: str = "paper"  # or graded
     states: int = 401  # of an episode; the first is the plate at rest
-    geometry: str = "fixed"  # rasters and spirals are the named test shapes; random: each differs
+    geometry: str = "fixed"  # rasters and spirals are always the same shapes; random: each differs
     shares: tuple[float, ...] = ()  # of horizontal, vertical, spiral, polyline; given only if custom
+    hatch_mm: float = NAMED_SHAPES["hatch_mm"]  # of fixed rasters
+    turns: float = NAMED_SHAPES["turns"]  # of fixed spirals
     process: Process = field(default_factory=Process)  # powers are drawn up to what its laser can give
 
     def __post_init__(self) -> None:
@@ -81,6 +85,12 @@ class EnsembleSettings:
             value = getattr(self, name)
             if not _is_whole(value) or not low <= value <= high:
                 raise _broken(name, f"a whole number from {low} to {high}", value)
+        for name, (least, most) in SHAPE_LIMITS.items():
+            shape = getattr(self, name)
+            if not _is_number(shape) or not least <= shape <= most:
+                raise _broken(name, f"a number from {least:g} to {most:g}", shape)
+            if self.geometry == "random" and shape != NAMED_SHAPES[name]:
+                raise _broken(name, "left out when geometry is random", shape)
         if self.kind in SHARES:
             if self.shares not in ((), SHARES[self.kind]):
                 raise _broken("shares", f"left out when kind is {self.kind}", self.shares)
@@ -93,8 +103,13 @@ class EnsembleSettings:
         return self.states - 1
 
     def to_json(self) -> dict[str, Any]:
-        """Plain numbers and words; units are in the names."""
+        """Plain numbers and words; units are in the names.
+
+        A shape is told only if it is not the named one, so that a store made before it could be chosen
+        keeps its hash.
+        """
         numbers = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        numbers = {name: value for name, value in numbers.items() if NAMED_SHAPES.get(name) != value}
         shares = dict(zip(map(str, GEOMETRIES), self.shares, strict=True))
         return numbers | {"shares": shares, "process": self.process.to_json()}
 
@@ -159,7 +174,7 @@ def plan_episode(settings: EnsembleSettings, index: int) -> EpisodePlan:
     ticks = settings.ticks + PREVIEW
     process = settings.process
     length = (ticks + 1) * process.speed * process.tick
-    waypoints = _trace(member.geometry, length, path_rng, vary=settings.geometry == "random")
+    waypoints = _trace(member.geometry, length, path_rng, settings)
     return EpisodePlan(
         geometry=member.geometry,
         excitation=member.excitation,
@@ -179,17 +194,21 @@ def check_index(settings: EnsembleSettings, index: int) -> None:
         )
 
 
-def _trace(geometry: Geometry, length: float, rng: np.random.Generator, *, vary: bool) -> FloatArray:
-    """Waypoints (m) of a member of the class: the named test shape, or if they vary one of many."""
+def _trace(
+    geometry: Geometry, length: float, rng: np.random.Generator, settings: EnsembleSettings
+) -> FloatArray:
+    """Waypoints (m) of a member of the class: the same shape for all, or if they vary one of many."""
+    vary = settings.geometry == "random"
+    raster = {"hatch": 1e-3 * settings.hatch_mm}
     match geometry:
         case Geometry.POLYLINE:
             return draw_polyline(rng, length=length)
         case Geometry.SPIRAL:
-            return trace_spiral(length, **(_draw_spiral(rng) if vary else {}))
+            return trace_spiral(length, **(_draw_spiral(rng) if vary else {"turns": settings.turns}))
         case Geometry.HORIZONTAL:
-            return trace_horizontal(length, **(_draw_raster(rng) if vary else {}))
+            return trace_horizontal(length, **(_draw_raster(rng) if vary else raster))
         case Geometry.VERTICAL:
-            return trace_vertical(length, **(_draw_raster(rng) if vary else {}))
+            return trace_vertical(length, **(_draw_raster(rng) if vary else raster))
 
 
 def _draw_raster(rng: np.random.Generator) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.data.ensemble import EnsembleSettings, check_index, lay_out
+from laserloop.data.ensemble import NAMED_SHAPES, EnsembleSettings, check_index, lay_out
 from laserloop.data.record import COLUMNS, EpisodeRecord
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _is_vacant(directory: Path) -> bool:
 
 
 def _check_same(store: EpisodeStore, settings: EnsembleSettings) -> None:
-    here, wanted = store.settings.to_json(), settings.to_json()
+    here, wanted = (NAMED_SHAPES | chosen.to_json() for chosen in (store.settings, settings))
     for name, value in wanted.items():
         if here[name] != value:
             raise BadInput(
