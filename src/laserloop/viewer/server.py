@@ -15,7 +15,7 @@ from laserloop.viewer.guard import LOOPBACK, Guard, make_guard
 from laserloop.viewer.shelf import Shelf
 
 HOST = "127.0.0.1"
-NEEDED = ("starlette", "uvicorn", "websockets")  # of the `live` extra
+NEEDED = ("h11", "starlette", "uvicorn", "websockets")  # of the `live` extra
 BACKLOG = 128
 
 

@@ -83,19 +83,28 @@ class Talk:
         with suppress(WebSocketDisconnect, ConnectionError, RuntimeError, TimeoutError):
             while True:
                 began, changed = monotonic(), self.crew.changed
-                await self._tell_news()
+                news, known = self._read_news(), set(self.crew.runs)
                 for watched in list(self.watched.values()):
                     await self._show(watched)
+                if set(self.crew.runs) == known:  # otherwise there is newer news, without any wait
+                    await self._tell_news(news)
                 await changed.wait()
                 await asyncio.sleep(max(0.0, PERIOD - (monotonic() - began)))
 
-    async def _tell_news(self) -> None:
-        """The list of runs, where it has changed; counts of ticks are in the frames."""
+    def _read_news(self) -> str:
+        """The list of runs; counts of ticks are in the frames.
+
+        It is read before the ticks are shown and told after them: whoever hears that a run is paused has all
+        of its ticks.
+        """
         runs = [
             {key: value for key, value in run.tell().items() if key != "count"}
             for run in self.crew.runs.values()
         ]
-        news = json.dumps({"kind": "runs", "runs": runs})
+        return json.dumps({"kind": "runs", "runs": runs})
+
+    async def _tell_news(self, news: str) -> None:
+        """Where it has changed."""
         if news != self._news:
             self._news = news
             await asyncio.wait_for(self.socket.send_text(news), PATIENCE_S)
