@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from laserloop.loop.cache import write_json
 from laserloop.viewer import shelf
 from laserloop.viewer.shelf import Shelf, Shown, read_run, show_run
 
@@ -236,6 +237,33 @@ def test_long_runs_are_listed_by_their_beginning(tmp_path: Path, monkeypatch: py
     here = Shelf(tmp_path)
     assert find_files(here) == ["long.json", "odd.json"]
     assert [run["ticks"] for run in here.list()] == [6000, 6000]
+
+
+def test_long_runs_with_sorted_keys_are_listed_without_their_series(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    series = {name: 2000 * column for name, column in make_record()["series"].items()}
+    record = make_record(ticks=6000, series=series, task="arc-304-off-v1:30000", label="twin")
+    write_json(tmp_path / "result.json", record)  # as contests and studies do
+    monkeypatch.setattr(shelf, "read_run", lambda _: pytest.fail("the series were read"))
+    here = Shelf(tmp_path)
+    here.look()
+    (run,) = here.list()
+    assert (run["ticks"], run["task"], run["name"], run["n_over"]) == (6000, record["task"], "twin", 1)
+
+
+def test_runs_of_the_arena_are_told_apart_by_their_tasks(tmp_path: Path) -> None:
+    for level in ("off", "hard"):
+        for name in ("twin", "pi"):
+            record = make_record(task=f"arc-304-{level}-v1:30000", label=name, seed=len(level))
+            put(tmp_path / level / name / "result.json", record)
+    put(tmp_path / "again" / "result.json", make_record(task="arc-304-off-v1:30000", label="pi", seed=3))
+    here = Shelf(tmp_path)
+    here.look()
+    told = {run["file"]: (run["task"], run["name"], run["apart"]) for run in here.list()}
+    assert told["hard/pi/result.json"] == ("arc-304-hard-v1:30000", "pi", "")
+    assert told["off/pi/result.json"] == ("arc-304-off-v1:30000", "pi", "off/pi/result")
+    assert told["again/result.json"] == ("arc-304-off-v1:30000", "pi", "again/result")
 
 
 def test_a_long_file_that_is_no_run_after_all_does_not_open(tmp_path: Path) -> None:

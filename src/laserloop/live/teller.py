@@ -1,4 +1,4 @@
-"""The teller: turns the ticks of a run into messages, forty a second on average, each with a thermal image."""
+"""The teller: turns the ticks of a run into messages, forty a second, each with a thermal image."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

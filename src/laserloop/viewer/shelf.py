@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,6 +27,9 @@ OPTIONAL = {
     **{"window_low_k": "window_low_k", "window_high_k": "window_high_k"},
 }
 SCORES = ("settled_from", "n_over", "overshoot_k", "below_fraction", "power_mean_w")
+SERIES = re.compile(
+    rb'"series"\s*:\s*\{[^{}]*\}'
+)  # flat, as every run has them; no text can hold these quotes
 UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 
 Shown = dict[str, Any]  # a run as the page reads it
@@ -88,16 +92,33 @@ class Shelf:
 
 
 def read_head(file: Path) -> Shown | None:
-    """A run without its series, from the beginning of its file where that is enough."""
-    try:
-        beginning = read_file(file, HEAD)
-        cut = beginning.find(b'"series"') if len(beginning) == HEAD else -1
-        if cut > 0:
-            return show_head(json.loads(beginning[:cut].rstrip().rstrip(b",") + b"}"))
-    except UNREADABLE:
-        pass
+    """A run without its series, from the beginning of its file where that is enough.
+
+    Where more stands behind the series, as in files with sorted keys, they are cut out.
+    """
+    for most, parse in ((HEAD, _parse_beginning), (LARGEST, _parse_around)):
+        try:
+            beginning = read_file(file, most)
+            if len(beginning) < HEAD:
+                break
+            return show_head(parse(beginning))
+        except UNREADABLE:
+            continue
     found = read_run(file)
     return None if found is None else {key: value for key, value in found.items() if key != "series"}
+
+
+def _parse_beginning(text: bytes) -> Any:
+    """What stands before the series."""
+    return json.loads(text[: text.index(b'"series"')].rstrip().rstrip(b",") + b"}")
+
+
+def _parse_around(text: bytes) -> Any:
+    """What stands before and behind them."""
+    without, count = SERIES.subn(b'"series": {}', text, count=1)
+    if not count:
+        raise ValueError("a closed loop has series")
+    return json.loads(without)
 
 
 def read_run(file: Path) -> Shown | None:
@@ -124,6 +145,7 @@ def read_file(file: Path, most: int) -> bytes:
 def show_head(record: Mapping[str, Any]) -> Shown:
     """What the page is told of a closed loop besides its series."""
     shown: Shown = {"path": _word(record.get("path")), "plant": _word(record.get("plant"))}
+    shown |= {"task": _word(record.get("task"))}  # of the arena
     shown |= {"ticks": int(record["ticks"]), "controller": _word(record.get("controller"))}
     shown |= dict(zip(SCORES, _numbers(record[name] for name in SCORES), strict=True))
     shown |= {"name": name_runs([record])[0], "model": name_model(record)}
@@ -165,7 +187,14 @@ def show_run(record: Mapping[str, Any]) -> Shown:
         shown = show_head({**record, "ticks": ticks})
     else:
         shown = {"path": _word(record.get("path")), "plant": _word(record.get("plant")), "ticks": ticks}
-        shown |= {"name": "given power", "model": "", "window_k": None, "settled_from": 0, "controller": ""}
+        shown |= {
+            "task": "",
+            "name": "given power",
+            "model": "",
+            "window_k": None,
+            "settled_from": 0,
+            "controller": "",
+        }
         shown |= {"facts": find_facts(record)}
     return shown | {"series": series | masks}
 

@@ -114,7 +114,12 @@ async function look() {
   await load();
 }
 
-const hashed = () => location.hash.slice(1).split(",").filter(id => id.startsWith("live:") || state.listed.some(run => run.id === id)).slice(0, MOST);
+const hashed = () => [...new Set(location.hash.slice(1).split(",").map(find))].filter(Boolean).slice(0, MOST);
+
+function find(word) {  // a run by its id or, as leaderboards do, by the end of its file's place
+  if (word.startsWith("live:") || state.listed.some(run => run.id === word)) return word;
+  return word.includes("/") ? state.listed.find(run => ("/" + run.file).endsWith("/" + word))?.id : undefined;
+}
 
 function remember() { if (location.hash.slice(1) !== state.chosen.join(",")) history.replaceState(null, "", location.pathname + "#" + state.chosen.join(",")); }
 
@@ -161,7 +166,7 @@ function draw(now) {
 }
 
 function headline(runs) {
-  const first = runs[0], paths = [...new Set(runs.map(run => run.path || "open loop"))].join(", ");
+  const first = runs[0], paths = [...new Set(runs.map(run => run.place))].join(", ");
   at("title").textContent = first ? paths : state.chosen.length ? "Starting…" : "Drop a path, press Run";
   document.title = first ? paths + " · laserloop" : "laserloop";
   const trouble = runs.map(run => run.ending && run.ending !== "path completed" ? `${run.title}: ${run.ending}` : "").filter(Boolean);
