@@ -1,10 +1,13 @@
 """The live bench in a browser: what a person does with it, and what happens when things go away."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page
 from tests.viewer.conftest import Server, fill, open_page, serve, until
+
+from laserloop.process import find_process, write_process
 
 LIVE = "[...bench.state.known.values()].filter(run => run.live)"
 NEWEST = f"{LIVE}.at(-1)"
@@ -133,6 +136,44 @@ def test_a_bad_file_is_refused_in_a_sentence(page: Page, bench: Server) -> None:
     assert str(bench.folder.parent) not in page.inner_text("#refusal")
     page.select_option("#path", "spiral")
     until(page, "document.querySelector('#refusal').textContent === ''")
+
+
+def drop(page: Page, *files: Path) -> None:
+    """Drag files over the page and let go, as Chromium does it for a hand."""
+    data = {"items": [], "files": [str(file) for file in files], "dragOperationsMask": 1}
+    talk = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        talk.send("Input.dispatchDragEvent", {"type": kind, "x": 600, "y": 400, "data": data})
+        if kind == "dragOver":
+            until(page, "document.querySelector('#drop').classList.contains('over')")
+    until(page, "!document.querySelector('#drop').classList.contains('over')")
+
+
+def test_dropped_files_are_a_path_and_a_process(page: Page, bench: Server, tmp_path: Path) -> None:
+    (tmp_path / "wave.csv").write_text("x_mm,y_mm\n-1,0\n0,0.4\n1,0\n")
+    own = find_process("in625").change(window_k=(870, 890), sigma_um=90)
+    (tmp_path / "mine.yaml").write_text(write_process(replace(own, name="shop 7")))
+    open_bench(page, bench)
+    drop(page, tmp_path / "mine.yaml", tmp_path / "wave.csv")
+    until(page, "document.querySelector('#path').selectedOptions[0].textContent === 'wave.csv'")
+    until(page, "document.querySelector('#path-note').textContent.includes('ticks')")
+    told = [page.input_value(f"#{name}") for name in ("material", "window_low", "window_high", "sigma_um")]
+    assert told == ["in625", "870", "890", "90"]
+    run(page, 40)
+    until(page, f"{NEWEST}.state === 'done'")
+    assert page.evaluate(f"{NEWEST}.process.window_k") == [870, 890]
+    assert page.evaluate(f"{NEWEST}.process.beam.sigma_um") == 90
+    until(page, "document.querySelector('#list').textContent.includes('wave.csv · process shop 7')")
+    assert page.inner_text("#refusal") == ""
+
+
+def test_a_bad_process_is_refused_in_a_sentence(page: Page, bench: Server, tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("window_k: [800, 760]\n")
+    open_bench(page, bench)
+    drop(page, tmp_path / "bad.yaml")
+    until(page, "document.querySelector('#refusal').textContent.includes('bad.yaml')")
+    assert page.input_value("#process") == "paper"
+    assert "window_k" in page.inner_text("#refusal")
 
 
 def test_a_reload_and_a_second_tab_find_the_run_again(page: Page, browser: Browser, bench: Server) -> None:

@@ -24,7 +24,7 @@ from laserloop.live.crew import LOOK_S, PLAN_S, Crew, place_files
 from laserloop.live.message import pack
 from laserloop.viewer.answers import JSON, Answer, Answers
 from laserloop.viewer.desk import MOST_BYTES, Desk, keep_record
-from laserloop.viewer.form import describe_form
+from laserloop.viewer.form import describe_form, describe_process
 from laserloop.viewer.guard import COOKIE, HEADERS, Guard
 from laserloop.viewer.patience import PatientProtocol
 from laserloop.viewer.plain import read_cookie
@@ -55,7 +55,7 @@ class Bench:
         return respond(Answer.tell(await asyncio.to_thread(describe_form)))
 
     async def drop(self, request: Request) -> Response:
-        """A path file; kept under its name until the server ends."""
+        """A path or process file; kept under its name until the server ends."""
         content = await read_body(request, MOST_BYTES)
         key = self.desk.put(request.query_params.get("name", ""), content)
         return respond(Answer.tell({"file": key, "name": self.desk.files[key][0]}))
@@ -65,6 +65,11 @@ class Bench:
         order = await read_json(request)
         words, arrays = await self.crew.ask(self._make_job("look", order), LOOK_S)
         return Response(pack(words, arrays), media_type=BYTES)
+
+    async def process(self, request: Request) -> Response:
+        """The values of an order's process."""
+        words, _ = await self.crew.ask(self._make_job("describe", await read_json(request)), LOOK_S)
+        return respond(Answer.tell(describe_process(words["process"])))
 
     async def plan(self, request: Request) -> Response:
         """The file of an order with planned powers; the answer says where to fetch it."""
@@ -147,6 +152,7 @@ class Bench:
             Route("/bench", self.form),
             Route("/files", self.drop, methods=["POST"]),
             Route("/look", self.look, methods=["POST"]),
+            Route("/process", self.process, methods=["POST"]),
             Route("/plan", self.plan, methods=["POST"]),
             Route("/keep", self.keep, methods=["POST"]),
             Route("/planned/{key:str}", self.fetch),

@@ -72,7 +72,8 @@ export function fillList() {
 
 export function tellOrder(run) {  // what was asked for besides path and controller
   const o = run.order ?? {}, c = o.changes ?? {}, said = [];
-  if (o.process && o.process !== "paper") said.push(o.process);
+  if (o.process?.file) { if (run.process) said.push("process " + run.process); }
+  else if (o.process && o.process !== "paper") said.push(o.process);
   if (c.material) said.push("alloy " + c.material);
   if (c.window_k) said.push(c.window_k.join("–") + " K");
   if (c.noise_k) said.push("noise " + c.noise_k + " K");
