@@ -46,6 +46,7 @@ def test_stored_runs_of_every_kind_are_shown(page: Page, bench: Server) -> None:
     for words in ("780.0\u202fK", "905.5\u202fK", "600.0\u202fK", "35.9\u202fms"):
         assert words in shown
     assert "1 tick above, by up to 5.5" in page.inner_text("#list")
+    assert "No thermal image" in page.inner_text("#notes")
     assert page.inner_text("#clock") == "200\u202fµs, tick 2 of 2"
 
 
@@ -92,7 +93,9 @@ def test_a_controller_reacts_to_another_window_and_absorptivity(page: Page, benc
     until(page, f"{NEWEST}.state === 'stopped'")
 
 
-def test_a_dropped_file_is_run_by_two_controllers_and_kept(page: Page, bench: Server) -> None:
+def test_a_dropped_file_is_run_by_two_controllers_and_kept(
+    page: Page, browser: Browser, bench: Server
+) -> None:
     open_bench(page, bench)
     way = b"x_mm,y_mm\n-1,0\n1,0\n1,0.3\n-1,0.3\n"
     page.set_input_files("#file", {"name": "my part.csv", "mimeType": "text/csv", "buffer": way})
@@ -108,6 +111,16 @@ def test_a_dropped_file_is_run_by_two_controllers_and_kept(page: Page, bench: Se
     kept = json.loads((bench.folder / "corner-two-ways-b.json").read_text())
     assert (kept["label"], kept["path"], kept["ticks"]) == ("Corner, two ways: <b>&", "my part.csv", 60)
     until(page, "document.querySelector('#list').textContent.includes('Corner, two ways: <b>&')")
+    kept_id = page.evaluate("bench.state.listed.find(run => run.file === 'corner-two-ways-b.json').id")
+    stored = f"bench.state.known.get('{kept_id}')"
+    with open_page(browser) as other:  # with its thermal images
+        other.goto(f"{bench.address}#{kept_id}")
+        until(other, f"{stored}?.frame?.k === 59 && !document.querySelector('#heat-figure').hidden")
+        for k in (20, 0):
+            other.evaluate(f"document.querySelector('#tick').value = {k}")
+            other.dispatch_event("#tick", "input")
+            until(other, f"{stored}.frame.k <= {k}")
+        assert other.inner_text("#notes") == ""
     with page.expect_download() as saved:
         page.locator("#rows button").nth(3).click()
     assert json.loads(Path(saved.value.path()).read_text())["controller"] == "pi"

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from laserloop.live.film import Film
 from laserloop.loop.cache import write_json
 from laserloop.viewer import shelf
 from laserloop.viewer.shelf import Shelf, Shown, read_run, show_run
@@ -272,6 +274,29 @@ def test_a_long_file_that_is_no_run_after_all_does_not_open(tmp_path: Path) -> N
     here = Shelf(tmp_path)
     here.look()
     assert [here.open(name) for name in here.runs] == [None]
+
+
+def test_a_film_beside_a_run_is_shown_and_nothing_else_is(tmp_path: Path) -> None:
+    process = {"beam": {"sigma_um": 100.0}}
+    put(tmp_path / "a.json", make_record(process=process))
+    put(tmp_path / "b.json", make_record(process=process))
+    film = Film()
+    words = {"run": "x", "k": 1, "low_k": 300.0, "high_k": 900.0, "reach": 16.0}
+    film.add(words, np.zeros((2, 2), np.uint8), np.zeros(1, np.float32))
+    (tmp_path / "a.film").write_bytes(film.write())
+    (tmp_path / "b.film").symlink_to(tmp_path / "a.film")
+    here = Shelf(tmp_path)
+    here.look()
+    a, b = here.runs
+    opened = here.open(a)
+    assert opened is not None
+    assert (opened["film"], opened["sigma_mm"]) == (True, 0.1)
+    assert here.find_frame(a, 2) == film.frames[0]
+    assert (here.open(b) or {})["film"] is False
+    assert here.find_frame(b, 2) is None
+    assert here.find_frame("nobody", 2) is None
+    (tmp_path / "a.film").write_bytes(b"hostile")
+    assert here.find_frame(a, 2) is None
 
 
 def test_runs_of_one_name_are_told_apart_by_what_differs(tmp_path: Path) -> None:

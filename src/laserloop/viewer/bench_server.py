@@ -22,7 +22,7 @@ from starlette.websockets import WebSocket
 from laserloop.bad_input import BadInput
 from laserloop.live.crew import LOOK_S, PLAN_S, Crew, place_files
 from laserloop.live.message import pack
-from laserloop.viewer.answers import JSON, Answer, Answers
+from laserloop.viewer.answers import BYTES, JSON, Answer, Answers
 from laserloop.viewer.desk import MOST_BYTES, Desk, keep_record
 from laserloop.viewer.form import describe_form, describe_process
 from laserloop.viewer.guard import COOKIE, HEADERS, Guard
@@ -33,7 +33,6 @@ from laserloop.viewer.talk import Talk
 MOST_TALKS = 32  # pages at once
 MOST_WORDS = 65_536  # bytes of a command or an order
 UPLOAD_S = 30.0  # s, for a dropped file to arrive
-BYTES = "application/octet-stream"
 
 
 @dataclass(slots=True, eq=False)
@@ -117,7 +116,8 @@ class Bench:
         run.label = " ".join(label.split())
         content = json.dumps(run.tell_record(), allow_nan=False).encode()
         named = run.label or f"{run.about['path']} {run.controller}"
-        name = await asyncio.to_thread(keep_record, self.answers.shelf.root, named, content)
+        film = await asyncio.to_thread(run.film.write)
+        name = await asyncio.to_thread(keep_record, self.answers.shelf.root, named, content, film)
         self.crew.wake()
         return respond(Answer.tell({"file": name}))
 

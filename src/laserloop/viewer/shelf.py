@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from laserloop.live.film import SUFFIX, find_frame
 from laserloop.report.run_record import find_troubles, name_model, name_runs
 from laserloop.viewer.facts import find_facts, tell_apart
 
@@ -88,7 +89,19 @@ class Shelf:
         found = read_run(place)
         if found is None:
             return None
-        return {"id": name, "file": listed["file"], "stamp": listed["stamp"]} | found
+        sigma, film = found.pop("facts").get("process.beam.sigma_um"), place.with_suffix(SUFFIX)
+        known = isinstance(sigma, int | float) and film.is_file() and not film.is_symlink()
+        told = {"id": name, "file": listed["file"], "stamp": listed["stamp"], "film": known}
+        return told | {"sigma_mm": 1e-3 * sigma if known else None} | found
+
+    def find_frame(self, name: str, k: int) -> bytes | None:
+        """The thermal image of a tick, or of the last one before it that is kept; None if there is none."""
+        if name not in self._places:
+            return None
+        try:
+            return find_frame(read_file(self._places[name].with_suffix(SUFFIX), LARGEST), k)
+        except UNREADABLE:
+            return None
 
 
 def read_head(file: Path) -> Shown | None:
