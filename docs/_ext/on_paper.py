@@ -14,5 +14,6 @@ def mark(app: Sphinx, page: nodes.document, name: str) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    """Looked at when everything is in its place."""
     app.connect("doctree-resolved", mark)
     return {"parallel_read_safe": True}
