@@ -6,25 +6,30 @@
     python benchmarks/arena.py --page                         # writes from what is there, runs nothing
 
 Runs are kept under --out and found again as long as the code of the loop is the same. Writes
-docs/results/arena.json (one row per run), arena.md and arena.png. Rows that this code has not measured stay
-as they were, each names the code that measured it; delete the file to begin anew.
+docs/results/arena.json (one row per run), arena.md and arena.png. What that file holds of this very code and
+entrant is not run again, on whatever machine it was measured; other rows stay as they were until they are
+measured anew, and each names the code that measured it.
 """
 
 import argparse
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from time import monotonic, process_time
+from time import monotonic, strftime
 from typing import Any
 
 from arena_page import choose, write_page
 
-from laserloop.arena.contest import hold, make_contest, read_runs
+from laserloop.arena.contest import Contest, hold, make_contest, read_runs
+from laserloop.arena.entrants import find_entrant
 from laserloop.arena.figures import draw_standings
 from laserloop.arena.levels import LEVELS
+from laserloop.arena.runs import name_run, settings_of
 from laserloop.arena.scores import clock_record, score_record
 from laserloop.arena.standings import rank
 from laserloop.arena.tables import declare
-from laserloop.arena.tasks import FULL_PATHS, PROCESSES, list_tasks
+from laserloop.arena.tasks import FULL_PATHS, PROCESSES, find_task, list_tasks
 from laserloop.loop.case import TICKS
 from laserloop.report.save import save, save_figure
 from laserloop.versions import find_versions, hash_loop
@@ -47,9 +52,11 @@ def main() -> None:
             ticks=options.ticks,
         )
     )
+    old = read(file)
     if not options.page:
-        run(tasks, options)
-        save(file, pack(join(read(file), list(collect(tasks, options)))))
+        contest = leave_known(make_contest(tasks, options.entrants), old["rows"])
+        run(contest, options)
+        save(file, pack(join(old, list(collect(contest, options)))))
     found = read(file)
     standings = rank(choose(found["rows"]))
     save_figure(options.results / "arena.png", draw_standings(standings))
@@ -74,24 +81,36 @@ def read_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def run(tasks: list[Any], options: argparse.Namespace) -> None:
-    """Path by path, all levels of it, so that whatever the time is enough for is whole."""
+def run(contest: Contest, options: argparse.Namespace) -> None:
+    """Path by path, all levels of it, so that whatever the time is enough for is nearly whole."""
     until = monotonic() + 60.0 * options.minutes
-    paths = list(dict.fromkeys(task.path for task in tasks))
-    for path in paths:
-        if monotonic() > until:
-            return
-        contest = make_contest([task for task in tasks if task.path == path], options.entrants)
-        began = process_time()
-        done = hold(contest, options.out, workers=options.workers)
-        print(f"{path}: {done} runs, {process_time() - began:.0f} s of this process", flush=True)
+
+    def tell(done: int, total: int) -> None:
+        if done % 50 == 0 or done == total:
+            print(f"{strftime('%H:%M')}  {done} of {total} runs", flush=True)
+
+    hold(contest, options.out, workers=options.workers, progress=tell, until=lambda: monotonic() > until)
 
 
-def collect(tasks: list[Any], options: argparse.Namespace) -> Any:
+def leave_known(contest: Contest, rows: list[Row]) -> Contest:
+    """Without the bouts that this very code has measured before, wherever their runs are now."""
+    known = {(row["task"], row["entrant"]): row.get("run") for row in rows}
+    entrants = {name: find_entrant(name) for name in contest.entrants}
+    done = (
+        (task, name)
+        for task, name in contest.bouts
+        if (folder := known.get((task, name)))
+        and folder == name_run(settings_of(find_task(task), entrants[name]))
+    )
+    return replace(contest, but=frozenset(done))
+
+
+def collect(contest: Contest, options: argparse.Namespace) -> Iterator[Row]:
     """The rows of all runs on disk."""
-    for kept in read_runs(make_contest(tasks, options.entrants), options.out):
+    for kept in read_runs(contest, options.out):
         clock = clock_record(kept.record)
-        yield score_record(kept.record) | {name: clock[name] for name in CLOCKED} | {"code": hash_loop()}
+        clocked = {name: clock[name] for name in CLOCKED}
+        yield score_record(kept.record) | clocked | {"code": hash_loop(), "run": kept.folder}
 
 
 def join(old: Row, new: list[Row]) -> Row:
@@ -113,12 +132,12 @@ def read(file: Path) -> Row:
 
 def pack(found: Row) -> str:
     """A row a line, numbers to six digits."""
-    columns = list(found["rows"][0]) if found["rows"] else []
+    columns = list(dict.fromkeys(name for row in found["rows"] for name in row))
 
     def tidy(value: Any) -> Any:
         return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
-    rows = ",\n".join(json.dumps([tidy(row[name]) for name in columns]) for row in found["rows"])
+    rows = ",\n".join(json.dumps([tidy(row.get(name)) for name in columns]) for row in found["rows"])
     head = json.dumps({key: found[key] for key in ("versions", "entrants")} | {"columns": columns}, indent=1)
     return f'{head[:-2]},\n "rows": [\n{rows}\n]\n}}\n'
 

@@ -13,6 +13,8 @@ from pathlib import Path
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "casadi", "torch", "dask", "zarr")
 SHOWING = {"cli", "live", "pages", "report", "viewer"}  # rooms that only show results
 LOOP = {"control", "loop", "native", "paths", "plant", "predict", "process"}  # of which a closed loop is made
+# Files of paths/ that read and write scan files, which no loop along a named path depends on.
+SCAN_FILES = ("cli_", "csv_", "event_", "gcode_", "pyslm_", "segment_", "stl_", "text_")
 SOURCES = (".py", ".c", ".h", ".json", ".yaml", ".csv")  # code, and the numbers it ships with
 FEATURES = ("avx2", "fma", "avx512f", "asimd", "sve")  # that compiled arithmetic may use
 
@@ -47,16 +49,18 @@ def hash_code() -> str:
 
 @cache
 def hash_loop() -> str:
-    """The same of the rooms that a closed loop without a network depends on."""
-    return hash_source(Path(__file__).parent, only=LOOP, but=SHOWING | {"networks"})
+    """The same of what a closed loop along a named path, without a network, depends on."""
+    return hash_source(Path(__file__).parent, only=LOOP, but=SHOWING | {"networks"}, skip=SCAN_FILES)
 
 
-def hash_source(root: Path, *, only: Collection[str] = (), but: Collection[str] = SHOWING) -> str:
-    """The same of a package's folder, or of some of its rooms only."""
+def hash_source(
+    root: Path, *, only: Collection[str] = (), but: Collection[str] = SHOWING, skip: tuple[str, ...] = ()
+) -> str:
+    """The same of a package's folder, or of some of its rooms only, without files whose names begin so."""
     digest = hashlib.sha256()
     for file in sorted(root.rglob("*")):
         place = file.relative_to(root)
-        if only and place.parts[0] not in only:
+        if (only and place.parts[0] not in only) or place.name.startswith(skip):
             continue
         if file.suffix in SOURCES and not set(but).intersection(place.parts[:-1]):
             digest.update(f"{place.as_posix()} {file.stat().st_size}\n".encode())

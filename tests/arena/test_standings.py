@@ -91,7 +91,7 @@ def record(T: list[float], **other: Any) -> dict[str, Any]:
         "task": Task(family="arc", seed=30_000, ticks=14).name,
         "entrant": "pi",
         "window_k": [760.0, 800.0],
-        "process": {"tick_us": 125.0},
+        "process": {"tick_us": 125.0, "camera": {"delay_ticks": 0}},
         "statuses": {},
         "residual_rms_k": None,
         "power_step_mean_w": 0.1,
@@ -99,6 +99,8 @@ def record(T: list[float], **other: Any) -> dict[str, Any]:
         "ending": COMPLETED,
         "series": {
             "t_true_k": T,
+            "t_predicted_k": [None] * n,
+            "t_measured_k": T,
             "settled": [k >= 10 for k in range(n)],
             "lit": [True] * n,
             "power_w": [8.0] * n,

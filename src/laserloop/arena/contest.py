@@ -33,11 +33,13 @@ class Contest:
 
     tasks: tuple[str, ...]
     entrants: tuple[str, ...]
+    but: frozenset[tuple[str, str]] = frozenset()  # bouts that are not wanted
 
     @property
     def bouts(self) -> list[tuple[str, str]]:
         """Task and entrant of every run, task by task."""
-        return [(task, entrant) for task in self.tasks for entrant in self.entrants]
+        every = ((task, entrant) for task in self.tasks for entrant in self.entrants)
+        return [bout for bout in every if bout not in self.but]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +72,7 @@ def hold(
 ) -> int:
     """Run what is missing, here or by the workers of a cluster; how many runs that were.
 
-    `until`: asked before each run, true when no more shall be begun (of runs in this process only).
+    `until`: asked after each run, true when no more shall be begun.
     """
     count = check_workers(workers, scheduler)
     missing, total = find_missing(contest, out), len(contest.bouts)
@@ -80,10 +82,12 @@ def hold(
     with _choose_cluster(min(count, max(first, 1)), scheduler, contest) as client:
         fruitless = 0
         while missing and not until():
-            done = _run_here(missing, out, until) if client is None else _run_there(client, missing, out)
+            done = _run_here(missing, out) if client is None else _run_there(client, missing, out)
             for n, _ in enumerate(done, start=total - len(missing) + 1):
                 if progress is not None:
                     progress(n, total)
+                if until():
+                    break
             left = find_missing(contest, out)
             fruitless = 0 if len(left) < len(missing) else fruitless + 1
             if fruitless == ROUNDS and not until():
@@ -120,12 +124,8 @@ def do_bout(task: str, entrant: str, out: Path) -> tuple[str, str]:
     return task, entrant
 
 
-def _run_here(
-    missing: Sequence[tuple[str, str]], out: Path, until: Callable[[], bool]
-) -> Iterator[tuple[str, str]]:
+def _run_here(missing: Sequence[tuple[str, str]], out: Path) -> Iterator[tuple[str, str]]:
     for bout in missing:
-        if until():
-            return
         with warnings.catch_warnings():
             yield do_bout(*bout, out)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laserloop.arena.coverage import cover_record
 from laserloop.arena.tasks import Task, find_task
 from laserloop.control.action import Status
 from laserloop.loop.case import find_scan
@@ -44,6 +45,7 @@ def score_record(record: Mapping[str, Any]) -> Row:
         "clipped": record["clipped"],
         "refused": sum(statuses.get(str(status), 0) for status in REFUSED),
         "completed": record["ending"] == COMPLETED,
+        **cover_record(record),
     }
 
 
