@@ -46,21 +46,23 @@ class Shelf:
     root: Path
     runs: dict[str, Shown] = field(default_factory=dict)  # by names that fit into an address, without series
     left_out: int = 0  # files beyond the limits
-    _places: dict[str, Path] = field(default_factory=dict)
-    _known: dict[Path, tuple[str, Shown | None]] = field(default_factory=dict)
+    _places: dict[str, str] = field(default_factory=dict)
+    _known: dict[str, tuple[str, Shown | None]] = field(default_factory=dict)
 
     def look(self) -> bool:
         """Find every run that is there now, in the order of their files; has anything changed?"""
-        known: dict[Path, tuple[str, Shown | None]] = {}
+        known: dict[str, tuple[str, Shown | None]] = {}
         runs: dict[str, Shown] = {}
-        places: dict[str, Path] = {}
+        places: dict[str, str] = {}
         self.left_out, root = 0, os.path.join(os.fsencode(self.root), b"")
         for count, (file, stamp) in enumerate(_walk(self.root)):
             if count >= MOST_FILES or len(runs) >= MOST_RUNS:
                 self.left_out += 1
                 continue
             before = self._known.get(file)
-            known[file] = before if before is not None and before[0] == stamp else (stamp, read_head(file))
+            if before is None or before[0] != stamp:
+                before = stamp, read_head(Path(file))
+            known[file] = before
             shown = known[file][1]
             if shown is not None:
                 place = os.fsencode(file)[len(root) :]
@@ -86,10 +88,10 @@ class Shelf:
         place, listed = self._places.get(name), self.runs.get(name)
         if place is None or listed is None:
             return None
-        found = read_run(place)
+        found = read_run(Path(place))
         if found is None:
             return None
-        sigma, film = found.pop("facts").get("process.beam.sigma_um"), place.with_suffix(SUFFIX)
+        sigma, film = found.pop("facts").get("process.beam.sigma_um"), Path(place).with_suffix(SUFFIX)
         known = isinstance(sigma, int | float) and film.is_file() and not film.is_symlink()
         told = {"id": name, "file": listed["file"], "stamp": listed["stamp"], "film": known}
         return told | {"sigma_mm": 1e-3 * sigma if known else None} | found
@@ -99,7 +101,7 @@ class Shelf:
         if name not in self._places:
             return None
         try:
-            return find_frame(read_file(self._places[name].with_suffix(SUFFIX), LARGEST), k)
+            return find_frame(read_file(Path(self._places[name]).with_suffix(SUFFIX), LARGEST), k)
         except UNREADABLE:
             return None
 
@@ -212,7 +214,7 @@ def show_run(record: Mapping[str, Any]) -> Shown:
     return shown | {"series": series | masks}
 
 
-def _walk(root: Path) -> Iterator[tuple[Path, str]]:
+def _walk(root: Path) -> Iterator[tuple[str, str]]:
     """Files that may be runs, with what changes when they do."""
     for place, folders, files in os.walk(root):  # links to folders are not followed
         if any(store in files for store in STORES):
@@ -221,9 +223,9 @@ def _walk(root: Path) -> Iterator[tuple[Path, str]]:
         folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
         for name in sorted(files):
             if name.endswith(".json") and not name.startswith("."):
-                file = Path(place, name)
+                file = os.path.join(place, name)
                 try:
-                    state = file.lstat()
+                    state = os.lstat(file)
                 except OSError:  # gone meanwhile
                     continue
                 if stat.S_ISREG(state.st_mode):  # a pipe would keep us waiting, a link may lead anywhere
