@@ -28,9 +28,7 @@ OPTIONAL = {
     **{"window_low_k": "window_low_k", "window_high_k": "window_high_k"},
 }
 SCORES = ("settled_from", "n_over", "overshoot_k", "below_fraction", "power_mean_w")
-SERIES = re.compile(
-    rb'"series"\s*:\s*\{[^{}]*\}'
-)  # flat, as every run has them; no text can hold these quotes
+SERIES = re.compile(rb'"series"\s*:\s*\{')  # inside a text the quotes would look otherwise
 UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 
 Shown = dict[str, Any]  # a run as the page reads it
@@ -130,10 +128,13 @@ def _parse_beginning(text: bytes) -> Any:
 
 def _parse_around(text: bytes) -> Any:
     """What stands before and behind them."""
-    without, count = SERIES.subn(b'"series": {}', text, count=1)
-    if not count:
+    opened = SERIES.search(text)
+    if opened is None:
         raise ValueError("a closed loop has series")
-    return json.loads(without)
+    end = text.index(b"}", opened.end())
+    if text.find(b"{", opened.end(), end) >= 0:
+        raise ValueError("the series of a run are lists")
+    return json.loads(text[: opened.end()] + text[end:])
 
 
 def read_run(file: Path) -> Shown | None:
