@@ -111,7 +111,9 @@ def test_a_dropped_file_is_run_by_two_controllers_and_kept(
     kept = json.loads((bench.folder / "corner-two-ways-b.json").read_text())
     assert (kept["label"], kept["path"], kept["ticks"]) == ("Corner, two ways: <b>&", "my part.csv", 60)
     until(page, "document.querySelector('#list').textContent.includes('Corner, two ways: <b>&')")
-    kept_id = page.evaluate("bench.state.listed.find(run => run.file === 'corner-two-ways-b.json').id")
+    kept_id = "bench.state.listed.find(run => run.file === 'corner-two-ways-b.json')?.id"
+    until(page, kept_id)
+    kept_id = page.evaluate(kept_id)
     stored = f"bench.state.known.get('{kept_id}')"
     with open_page(browser) as other:  # with its thermal images
         other.goto(f"{bench.address}#{kept_id}")

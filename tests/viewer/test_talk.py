@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,8 @@ def listen(crew: Crew, run: LiveRun, kind: str, meanwhile: Callable[[], None]) -
         speaking.cancel()
         return page.heard
 
-    return asyncio.run(hold())
+    with ThreadPoolExecutor(1) as thread:  # in this one the browser's loop may run
+        return thread.submit(lambda: asyncio.run(hold())).result()
 
 
 @pytest.mark.parametrize("kind", ["began", "ticks", "frame"])
