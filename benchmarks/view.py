@@ -35,15 +35,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", choices=("attacks", "speed"))
+    parser.add_argument("--only", choices=("attacks", "speed", "page"), help="page: only write it again")
     parser.add_argument("--repeats", type=int, default=5, help="starts of a run that are timed")
     options = parser.parse_args()
     file = RESULTS / "view.json"
     found: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
-    found["machine"] = {"cores": os.cpu_count(), "processor": platform.machine(), "system": platform.system()}
-    if options.only != "speed":
+    wanted = {None: ("attacks", "speed"), "page": ()}.get(options.only, (options.only,))
+    if wanted:
+        found["machine"] = {
+            "cores": os.cpu_count(),
+            "processor": platform.machine(),
+            "system": platform.system(),
+        }
+    if "attacks" in wanted:
         found["attacks"] = attack()
-    if options.only != "attacks":
+    if "speed" in wanted:
         found["speed"] = measure(options.repeats)
     file.write_text(json.dumps(found, indent=1) + "\n")
     page = write_page(found)
@@ -146,8 +152,8 @@ def write_page(found: dict[str, Any]) -> str:
         lines += [
             "## Speed",
             "",
-            f"Medians of {len(told['start']['first_image_s'])} runs where a run was started. The machine had other work to do: "
-            f"its load was {told['load_before']:.1f} on {found['machine']['cores']} cores when this began.",
+            f"Medians of {len(told['start']['first_image_s'])} runs where a run was started. The load of the machine "
+            f"was {told['load_before']:.1f} on its {found['machine']['cores']} cores when this began.",
             "",
             "| | measured | wanted |",
             "|---|---|---|",

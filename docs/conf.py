@@ -11,7 +11,7 @@ project = "laserloop"
 copyright = f"{date.today().year}, the laserloop authors"  # noqa: A001 (Sphinx names it)
 release = version = metadata.version("laserloop")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "plain_docstrings", "verbs"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "on_paper", "plain_docstrings", "verbs"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
 myst_enable_extensions = ["attrs_inline"]  # ![…](figure-dark.svg){.only-dark}

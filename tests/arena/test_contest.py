@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from laserloop.arena.tasks import Task, list_tasks
 from laserloop.bad_input import BadInput
 from laserloop.cli import main
 from laserloop.loop.case import find_scan
+from laserloop.cli.view import view
 
 TIMELESS = ("standings.json", "scores.parquet")
 
@@ -97,9 +99,14 @@ def test_every_link_of_the_page_leads_to_a_file_or_to_a_place_on_it(contest: Con
     for link in links:
         if link.startswith("#"):
             assert f'id="{link[1:]}"' in text
+        elif link.startswith("http"):  # one run in the viewer, or two
+            viewer, _, runs = link.partition("#")
+            assert viewer == f"http://127.0.0.1:{signature(view).parameters['port'].default}/"
+            assert all((held / run).is_file() for run in runs.split(","))
         else:
             assert (held / link).is_file(), link
     assert "nearest to the oracle" in text
+    assert len([link for link in links if link.startswith("http") and "," in link]) == 4  # beside the oracle
 
 
 def test_workers_that_write_nothing_end_in_a_sentence(

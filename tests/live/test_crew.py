@@ -1,6 +1,9 @@
 """The crew: runs begin at once, whoever hangs up leaves nothing half done, and a dead worker is told."""
 
 import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -10,6 +13,12 @@ from laserloop.live.crew import Crew
 from laserloop.live.live_run import LiveRun
 
 ORDER = {"path": "diagonal", "ticks": 5000}
+
+
+def hold(live: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """In a thread of its own: in this one a browser's loop may run."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(live())).result()
 
 
 async def until(crew: Crew, run: LiveRun, state: str) -> None:
@@ -39,7 +48,7 @@ def test_a_cold_crew_runs_stops_and_tells_of_a_dead_worker(monkeypatch: pytest.M
         finally:
             await crew.leave()
 
-    asyncio.run(live())
+    hold(live)
 
 
 def test_more_runs_than_may_compute_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +63,7 @@ def test_more_runs_than_may_compute_are_refused(monkeypatch: pytest.MonkeyPatch)
         finally:
             await crew.leave()
 
-    asyncio.run(live())
+    hold(live)
 
 
 def test_who_gives_up_a_question_leaves_its_worker_free() -> None:
@@ -71,4 +80,4 @@ def test_who_gives_up_a_question_leaves_its_worker_free() -> None:
         finally:
             await crew.leave()
 
-    asyncio.run(live())
+    hold(live)

@@ -7,6 +7,7 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.live import order as room
 from laserloop.live.order import read_order
+from laserloop.process import find_process, write_process
 
 
 def test_an_order_becomes_a_case_for_each_controller() -> None:
@@ -31,6 +32,42 @@ def test_a_dropped_file_keeps_its_name_and_goes_to_the_middle(tmp_path: Path) ->
     assert path.positions.mean(axis=0) == pytest.approx([0.0, 0.0], abs=1e-5)
     short = read_order({"path": {"file": "key"}, "ticks": 5}, {"key": ("my part.csv", file)})
     assert len(short.find_path()) == 5
+
+
+def test_a_dropped_process_is_read_with_its_alloy_inside(tmp_path: Path) -> None:
+    wanted = find_process("ti64").change(sigma_um=70, window_k=(1210, 1230))
+    file = tmp_path / "0123"
+    file.write_text(write_process(wanted))
+    files = {"key": ("mine.yaml", file)}
+    assert read_order({"process": {"file": "key"}}, files).process == wanted
+    changed = read_order({"process": {"file": "key"}, "changes": {"noise_k": 3}}, files).process
+    assert changed == wanted.change(noise_k=3)
+    file.write_text("window_k: [770, 790]\nmaterial: 304\n")
+    found = read_order({"process": {"file": "key"}}, files).process
+    assert (found.name, found.window) == ("mine", (770.0, 790.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "mine.yaml must be filled"),
+        ("- 1\n- 2\n", "mine.yaml must be a process as laserloop init writes it"),
+        ("window_k: [800, 760]\n", "window_k"),
+        ("sigma: 3\n", "sigma"),
+        ("window_k: [760, 800\n", "plain YAML"),
+        ("a: &a [1]\nb: *a\n", "has an alias"),
+        ("material: /etc/passwd.yaml\n", "must be one of .* or stand in the file itself"),
+        ("material: secret.csv\n", "must be one of .* or stand in the file itself"),
+        ("x" * 1_000_001, "at most 1000000 bytes"),
+    ],
+)
+def test_a_bad_process_is_refused_in_a_sentence(tmp_path: Path, text: str, words: str) -> None:
+    file = tmp_path / "0123"
+    file.write_text(text)
+    (tmp_path / "secret.csv").write_text("T_K,k_W_mK,rho_kg_m3,cp_J_kgK\n300,15,7900,500\n900,20,7700,600\n")
+    with pytest.raises(BadInput, match=words) as refusal:
+        read_order({"process": {"file": "key"}}, {"key": ("mine.yaml", file)})
+    assert str(tmp_path) not in str(refusal.value)
 
 
 def test_a_long_path_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

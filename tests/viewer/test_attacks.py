@@ -55,6 +55,7 @@ def test_a_hostile_folder_is_listed_without_harm(tmp_path: Path) -> None:
         ({"path": "/etc/passwd"}, "a path must be one of"),
         ({"path": {"file": "../../x"}}, "a dropped file must still be there"),
         ({"path": "spiral", "process": "/etc/passwd"}, "a process must be one of"),
+        ({"path": "spiral", "process": {"file": "../../x"}}, "a dropped file must still be there"),
         ({"path": "spiral", "changes": {"material": "/etc/passwd"}}, "a material must be one of"),
         ({"path": "spiral", "changes": {"plate_mm": [1e9, 1, 1]}}, "may change material"),
         ({"path": "spiral", "ticks": 1e12}, "ticks must be a number"),

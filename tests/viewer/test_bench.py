@@ -1,10 +1,13 @@
 """The live bench in a browser: what a person does with it, and what happens when things go away."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page
 from tests.viewer.conftest import Server, fill, open_page, serve, until
+
+from laserloop.process import find_process, write_process
 
 LIVE = "[...bench.state.known.values()].filter(run => run.live)"
 NEWEST = f"{LIVE}.at(-1)"
@@ -43,6 +46,7 @@ def test_stored_runs_of_every_kind_are_shown(page: Page, bench: Server) -> None:
     for words in ("780.0\u202fK", "905.5\u202fK", "600.0\u202fK", "35.9\u202fms"):
         assert words in shown
     assert "1 tick above, by up to 5.5" in page.inner_text("#list")
+    assert "No thermal image" in page.inner_text("#notes")
     assert page.inner_text("#clock") == "200\u202fµs, tick 2 of 2"
 
 
@@ -54,8 +58,7 @@ def test_a_run_streams_pauses_steps_and_stops(page: Page, bench: Server) -> None
     until(page, "document.querySelector('#play').textContent === 'Resume'")
     count = page.evaluate(f"{NEWEST}.count")
     page.click("#step")
-    until(page, f"{NEWEST}.count > {count}")
-    until(page, f"{NEWEST}.frame.k >= {count}")
+    until(page, f"{NEWEST}.count === {count + 1} && {NEWEST}.frame.k === {count}")
     page.click("#play")
     until(page, f"{NEWEST}.count > {count + 3}")
     page.click("#stop")
@@ -90,7 +93,9 @@ def test_a_controller_reacts_to_another_window_and_absorptivity(page: Page, benc
     until(page, f"{NEWEST}.state === 'stopped'")
 
 
-def test_a_dropped_file_is_run_by_two_controllers_and_kept(page: Page, bench: Server) -> None:
+def test_a_dropped_file_is_run_by_two_controllers_and_kept(
+    page: Page, browser: Browser, bench: Server
+) -> None:
     open_bench(page, bench)
     way = b"x_mm,y_mm\n-1,0\n1,0\n1,0.3\n-1,0.3\n"
     page.set_input_files("#file", {"name": "my part.csv", "mimeType": "text/csv", "buffer": way})
@@ -106,6 +111,18 @@ def test_a_dropped_file_is_run_by_two_controllers_and_kept(page: Page, bench: Se
     kept = json.loads((bench.folder / "corner-two-ways-b.json").read_text())
     assert (kept["label"], kept["path"], kept["ticks"]) == ("Corner, two ways: <b>&", "my part.csv", 60)
     until(page, "document.querySelector('#list').textContent.includes('Corner, two ways: <b>&')")
+    kept_id = "bench.state.listed.find(run => run.file === 'corner-two-ways-b.json')?.id"
+    until(page, kept_id)
+    kept_id = page.evaluate(kept_id)
+    stored = f"bench.state.known.get('{kept_id}')"
+    with open_page(browser) as other:  # with its thermal images
+        other.goto(f"{bench.address}#{kept_id}")
+        until(other, f"{stored}?.frame?.k === 59 && !document.querySelector('#heat-figure').hidden")
+        for k in (20, 0):
+            other.evaluate(f"document.querySelector('#tick').value = {k}")
+            other.dispatch_event("#tick", "input")
+            until(other, f"{stored}.frame.k <= {k}")
+        assert other.inner_text("#notes") == ""
     with page.expect_download() as saved:
         page.locator("#rows button").nth(3).click()
     assert json.loads(Path(saved.value.path()).read_text())["controller"] == "pi"
@@ -134,6 +151,44 @@ def test_a_bad_file_is_refused_in_a_sentence(page: Page, bench: Server) -> None:
     assert str(bench.folder.parent) not in page.inner_text("#refusal")
     page.select_option("#path", "spiral")
     until(page, "document.querySelector('#refusal').textContent === ''")
+
+
+def drop(page: Page, *files: Path) -> None:
+    """Drag files over the page and let go, as Chromium does it for a hand."""
+    data = {"items": [], "files": [str(file) for file in files], "dragOperationsMask": 1}
+    talk = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        talk.send("Input.dispatchDragEvent", {"type": kind, "x": 600, "y": 400, "data": data})
+        if kind == "dragOver":
+            until(page, "document.querySelector('#drop').classList.contains('over')")
+    until(page, "!document.querySelector('#drop').classList.contains('over')")
+
+
+def test_dropped_files_are_a_path_and_a_process(page: Page, bench: Server, tmp_path: Path) -> None:
+    (tmp_path / "wave.csv").write_text("x_mm,y_mm\n-1,0\n0,0.4\n1,0\n")
+    own = find_process("in625").change(window_k=(870, 890), sigma_um=90)
+    (tmp_path / "mine.yaml").write_text(write_process(replace(own, name="shop 7")))
+    open_bench(page, bench)
+    drop(page, tmp_path / "mine.yaml", tmp_path / "wave.csv")
+    until(page, "document.querySelector('#path').selectedOptions[0].textContent === 'wave.csv'")
+    until(page, "document.querySelector('#path-note').textContent.includes('ticks')")
+    told = [page.input_value(f"#{name}") for name in ("material", "window_low", "window_high", "sigma_um")]
+    assert told == ["in625", "870", "890", "90"]
+    run(page, 40)
+    until(page, f"{NEWEST}.state === 'done'")
+    assert page.evaluate(f"{NEWEST}.process.window_k") == [870, 890]
+    assert page.evaluate(f"{NEWEST}.process.beam.sigma_um") == 90
+    until(page, "document.querySelector('#list').textContent.includes('wave.csv · process shop 7')")
+    assert page.inner_text("#refusal") == ""
+
+
+def test_a_bad_process_is_refused_in_a_sentence(page: Page, bench: Server, tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("window_k: [800, 760]\n")
+    open_bench(page, bench)
+    drop(page, tmp_path / "bad.yaml")
+    until(page, "document.querySelector('#refusal').textContent.includes('bad.yaml')")
+    assert page.input_value("#process") == "paper"
+    assert "window_k" in page.inner_text("#refusal")
 
 
 def test_a_reload_and_a_second_tab_find_the_run_again(page: Page, browser: Browser, bench: Server) -> None:

@@ -161,6 +161,12 @@ def test_the_page_works_offline_and_writes_text_only() -> None:
         assert not re.search(r"<script>|\son\w+=|style=", text) or file.name.endswith(".js"), file.name
 
 
+def test_every_script_is_fetched_with_the_page() -> None:
+    page = files("laserloop.viewer").joinpath("page")
+    scripts = {file.name for file in page.iterdir() if file.name.endswith(".js")}
+    assert set(re.findall(r'(?:src|href)="(\w+\.js)"', page.joinpath("index.html").read_text())) == scripts
+
+
 def test_without_the_extra_a_folder_must_hold_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

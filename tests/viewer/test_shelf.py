@@ -7,8 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from laserloop.live.film import Film
+from laserloop.loop.cache import write_json
 from laserloop.viewer import shelf
 from laserloop.viewer.shelf import Shelf, Shown, read_run, show_run
 
@@ -238,12 +241,62 @@ def test_long_runs_are_listed_by_their_beginning(tmp_path: Path, monkeypatch: py
     assert [run["ticks"] for run in here.list()] == [6000, 6000]
 
 
+def test_long_runs_with_sorted_keys_are_listed_without_their_series(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    series = {name: 2000 * column for name, column in make_record()["series"].items()}
+    record = make_record(ticks=6000, series=series, task="arc-304-off-v1:30000", label="twin")
+    write_json(tmp_path / "result.json", record)  # as contests and studies do
+    monkeypatch.setattr(shelf, "read_run", lambda _: pytest.fail("the series were read"))
+    here = Shelf(tmp_path)
+    here.look()
+    (run,) = here.list()
+    assert (run["ticks"], run["task"], run["name"], run["n_over"]) == (6000, record["task"], "twin", 1)
+
+
+def test_runs_of_the_arena_are_told_apart_by_their_tasks(tmp_path: Path) -> None:
+    for level in ("off", "hard"):
+        for name in ("twin", "pi"):
+            record = make_record(task=f"arc-304-{level}-v1:30000", label=name, seed=len(level))
+            put(tmp_path / level / name / "result.json", record)
+    put(tmp_path / "again" / "result.json", make_record(task="arc-304-off-v1:30000", label="pi", seed=3))
+    here = Shelf(tmp_path)
+    here.look()
+    told = {run["file"]: (run["task"], run["name"], run["apart"]) for run in here.list()}
+    assert told["hard/pi/result.json"] == ("arc-304-hard-v1:30000", "pi", "")
+    assert told["off/pi/result.json"] == ("arc-304-off-v1:30000", "pi", "off/pi/result")
+    assert told["again/result.json"] == ("arc-304-off-v1:30000", "pi", "again/result")
+
+
 def test_a_long_file_that_is_no_run_after_all_does_not_open(tmp_path: Path) -> None:
     series = make_record()["series"] | {"x_mm": 9000 * ["far away"]}
     put(tmp_path / "a.json", make_record(ticks=3, series=series))
     here = Shelf(tmp_path)
     here.look()
     assert [here.open(name) for name in here.runs] == [None]
+
+
+def test_a_film_beside_a_run_is_shown_and_nothing_else_is(tmp_path: Path) -> None:
+    process = {"beam": {"sigma_um": 100.0}}
+    put(tmp_path / "a.json", make_record(process=process))
+    put(tmp_path / "b.json", make_record(process=process))
+    film = Film()
+    words = {"run": "x", "k": 1, "low_k": 300.0, "high_k": 900.0, "reach": 16.0}
+    film.add(words, np.zeros((2, 2), np.uint8), np.zeros(1, np.float32))
+    (tmp_path / "a.film").write_bytes(film.write())
+    (tmp_path / "b.film").symlink_to(tmp_path / "a.film")
+    here = Shelf(tmp_path)
+    here.look()
+    a, b = here.runs
+    opened = here.open(a)
+    assert opened is not None
+    assert (opened["film"], opened["sigma_mm"]) == (True, 0.1)
+    assert here.find_frame(a, 2) == film.frames[0]
+    assert (here.open(b) or {})["film"] is False
+    assert here.find_frame(b, 2) is None
+    assert here.find_frame("nobody", 2) is None
+    (tmp_path / "a.film").write_bytes(b"hostile")
+    assert here.find_frame(a, 2) is None
 
 
 def test_runs_of_one_name_are_told_apart_by_what_differs(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from laserloop.report.sheet import make_plate, render
 PAGES = "pages"
 LATE = 0.01  # share of deadlines, from which on a controller is called late
 NOTHING = "–"
+VIEWER = "http://127.0.0.1:8470/"  # where `laserloop view` is, if it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Line:
     bound: bool
     page: str
     worst: str
+    view: str  # the worst run in the viewer
     cells: list[Cell] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
 
@@ -74,7 +76,8 @@ OF_RUNS: dict[str, tuple[str, Show]] = {
 
 def save_leaderboard(tables: Tables, out: Path, *, command: str) -> Path:
     """Write the page, its picture, and a page for the widest excursion of each entrant."""
-    lines = [_write_line(name, tables, out, command) for name in tables.standings]
+    beside = _find_beside(tables)
+    lines = [_write_line(name, tables, beside, out, command) for name in tables.standings]
     figure = draw_standings(tables.standings)
     caption = "Gap to the oracle of every entrant: mean with interval, and the worst path"
     page = render(
@@ -83,7 +86,7 @@ def save_leaderboard(tables: Tables, out: Path, *, command: str) -> Path:
         story=write_story(tables),
         picture=make_plate(figure, "gap", caption),
         columns=["entrant", *COLUMNS, *CLOCKS, *COST],
-        run_columns=["task", *OF_RUNS],
+        run_columns=["task", *OF_RUNS, "viewer"],
         lines=lines,
         command=command,
         out=out.name,
@@ -124,12 +127,12 @@ def write_story(tables: Tables) -> list[str]:
     return [told, *([lack] if short else [])]
 
 
-def _write_line(name: str, tables: Tables, out: Path, command: str) -> Line:
+def _write_line(name: str, tables: Tables, beside: Mapping[str, str], out: Path, command: str) -> Line:
     declared, standing, clock = tables.declared[name], tables.standings[name]["all"], tables.clocks[name]
     own = [row for row in tables.rows if row["entrant"] == name]
     worst = max(own, key=lambda row: row["excursion_k"])
     folder_of = {row["task"]: row["run"] for row in own}
-    page = _save_run_page(worst, tables, out, command)
+    page = _save_run_page(worst, beside, out, command)
     links = {
         "gap_worst_k": _link(folder_of.get(standing.get("gap_worst_task", ""))),
         **dict.fromkeys(("gap_mean_k", "rms_k", "outside_fraction", "to_twin_mean_k"), f"#{name}"),
@@ -146,6 +149,7 @@ def _write_line(name: str, tables: Tables, out: Path, command: str) -> Line:
             "id": f"{name}-{row['run']}",
             "task": row["task"],
             "link": _link(row["run"]),
+            "view": _view(row, beside),
             "cells": [_cell(row[key], show) for key, show in OF_RUNS.values()],
         }
         for row in own
@@ -158,6 +162,7 @@ def _write_line(name: str, tables: Tables, out: Path, command: str) -> Line:
         bound=declared["bound"],
         page=page,
         worst=worst["task"],
+        view=_view(worst, beside),
         cells=cells,
         runs=runs,
     )
@@ -180,18 +185,34 @@ def tell_cost(declared: Row) -> str:
     return f"Training took {minutes:.0f} core minutes and {steps} plant steps."
 
 
-def _save_run_page(row: Row, tables: Tables, out: Path, command: str) -> str:
+def _save_run_page(row: Row, beside: Mapping[str, str], out: Path, command: str) -> str:
     """The page of a run beside the oracle's, or the twin's, on the same task; its place below the folder."""
     place = f"{PAGES}/{row['run']}.html"
-    others = {r["entrant"]: r["run"] for r in tables.rows if r["task"] == row["task"]}
-    beside = next((others[name] for name in (ORACLE, "twin") if name in others), None)
     if not (out / place).exists():
-        folders = [row["run"], *([beside] if beside not in (None, row["run"]) else [])]
         records: list[Mapping[str, Any]] = [
-            read_result(out / RUNS / folder / RESULT_FILE) for folder in folders
+            read_result(out / RUNS / folder / RESULT_FILE) for folder in _pair(row, beside)
         ]
         save(out / place, render_comparison(records, command=command, also=[f"Task {row['task']}."]))
     return place
+
+
+def _find_beside(tables: Tables) -> dict[str, str]:
+    """For each task the run that others are shown beside: the oracle's, or the twin's."""
+    runs: dict[str, dict[str, str]] = {"twin": {}, ORACLE: {}}
+    for row in tables.rows:
+        if row["entrant"] in runs:
+            runs[row["entrant"]][row["task"]] = row["run"]
+    return runs["twin"] | runs[ORACLE]
+
+
+def _pair(row: Row, beside: Mapping[str, str]) -> list[str]:
+    """The folders of a run and of the one it is shown beside, if that is another one."""
+    return list(dict.fromkeys((row["run"], beside.get(row["task"], row["run"]))))
+
+
+def _view(row: Row, beside: Mapping[str, str]) -> str:
+    """Both in the viewer."""
+    return f"{VIEWER}#{','.join(map(_link, _pair(row, beside)))}"
 
 
 def _link(folder: str | None) -> str:

@@ -8,7 +8,6 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.live.live_run import LiveRun
 from laserloop.live.message import unpack
+from laserloop.live.order import Files
 
 SPARES = 2  # workers that wait, so that two controllers start at once
 MOST_AT_WORK = 4  # computing at the same time
@@ -30,7 +30,7 @@ GONE = "the worker ended without a word: it ran out of memory, or was killed"
 Words = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 Take = Callable[[Words, Arrays], None]
-FINAL = ("done", "refused", "looked", "planned")
+FINAL = ("done", "refused", "looked", "described", "planned")
 
 
 class Worker:
@@ -237,6 +237,6 @@ class Crew:
         task.add_done_callback(self._tasks.discard)
 
 
-def place_files(files: dict[str, tuple[str, Path]]) -> Words:
+def place_files(files: Files) -> Words:
     """Dropped files as a worker is told of them."""
     return {name: [shown, str(place)] for name, (shown, place) in files.items()}

@@ -1,4 +1,4 @@
-"""What a worker does: run an order with one controller, look at a path, or plan a file."""
+"""What a worker does: run an order with one controller, look at its path or process, or plan a file."""
 
 import json
 from collections.abc import Callable
@@ -93,6 +93,8 @@ def do_job(job: Words, helm: Helm) -> None:
                 run_order(order, str(job["controller"]), helm)
             case "look":
                 look_at(order, helm.send)
+            case "describe":
+                helm.send(pack({"kind": "described", "process": order.process.to_json()}))
             case "plan":
                 plan_order(order, Path(job["out"]), helm)
     except BadInput as refusal:

@@ -84,6 +84,7 @@ class LiveRun:
             "id": self.name,
             "controller": self.controller,
             "path": self.about.get("path") or "",
+            "process": self.about.get("process", {}).get("name", ""),
             "label": self.label,
             "state": self.state,
             "ending": self.ending,

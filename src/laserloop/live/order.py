@@ -13,12 +13,15 @@ from laserloop.paths import ScanPath, find_path
 from laserloop.paths.families import FAMILIES
 from laserloop.plant.make import PLANTS
 from laserloop.process import Process, find_process, shipped_materials, shipped_processes
+from laserloop.process.process_file import LARGEST_FILE
+from laserloop.process.yaml_file import load_yaml, read_text
 
 SHAPES = ("spiral", "diagonal", "vertical", "horizontal")
 TICKS = 320  # of a built-in path
 MOST_TICKS = 100_000  # of a run; ten minutes of computing
 MOST_CONTROLLERS = 2  # side by side
 KEYS = ("path", "centre", "process", "changes", "plant", "controllers", "ticks", "absorptivity_error")
+Files = Mapping[str, tuple[str, Path]]  # those that were dropped, by id: shown name, place
 NUMBERS = ("speed_mm_s", "sigma_um", "absorptivity", "noise_k", "delay_ticks", "power_max_w")
 
 
@@ -66,7 +69,7 @@ class Order:
         )
 
 
-def read_order(given: object, files: Mapping[str, tuple[str, Path]]) -> Order:
+def read_order(given: object, files: Files) -> Order:
     """The order that a page sends; `files` are those that were dropped, by id, with name and place."""
     if not isinstance(given, dict) or not set(given) <= set(KEYS):
         raise BadInput(f"an order may have the keys {', '.join(KEYS)}, but is {show(given)}: correct it")
@@ -75,7 +78,7 @@ def read_order(given: object, files: Mapping[str, tuple[str, Path]]) -> Order:
         path=path,
         file=file,
         centre=_read_flag("centre", given.get("centre", True)),
-        process=_read_process(given.get("process", "paper"), given.get("changes", {})),
+        process=_read_process(given.get("process", "paper"), given.get("changes", {}), files),
         plant=_read_choice("plant", given.get("plant", "graded"), PLANTS),
         controllers=_read_controllers(given.get("controllers", ["twin"])),
         ticks=_read_ticks(given.get("ticks")),
@@ -85,12 +88,17 @@ def read_order(given: object, files: Mapping[str, tuple[str, Path]]) -> Order:
     )
 
 
-def _read_path(given: object, files: Mapping[str, tuple[str, Path]]) -> tuple[str, Path | None]:
-    if isinstance(given, dict) and set(given) == {"file"}:
-        found = files.get(given["file"]) if isinstance(given["file"], str) else None
-        if found is None:
-            raise BadInput("a dropped file must still be there, but this one is gone: drop it again")
-        return found
+def _read_file(given: Mapping[str, Any], files: Files) -> tuple[str, Path]:
+    key = given.get("file")
+    found = files.get(key) if isinstance(key, str) else None
+    if found is None:
+        raise BadInput("a dropped file must still be there, but this one is gone: drop it again")
+    return found
+
+
+def _read_path(given: object, files: Files) -> tuple[str, Path | None]:
+    if isinstance(given, dict):
+        return _read_file(given, files)
     family, _, seed = given.partition(":") if isinstance(given, str) else ("", "", "")
     if given in SHAPES or (family in FAMILIES and seed.isascii() and seed.isdigit() and len(seed) <= 9):
         assert isinstance(given, str)
@@ -101,8 +109,30 @@ def _read_path(given: object, files: Mapping[str, tuple[str, Path]]) -> tuple[st
     )
 
 
-def _read_process(name: object, changes: object) -> Process:
-    process = find_process(_read_choice("process", name, shipped_processes()))
+def _read_own(shown: str, place: Path) -> Process:
+    """A process that was dropped; no other file is read for it, so its alloy is inside or a shipped one."""
+    text = read_text(place, f"the process file {shown} must be", LARGEST_FILE)
+    given = load_yaml(text, "a process", shown)
+    if not isinstance(given, dict):
+        raise BadInput(f"{shown} must be a process as laserloop init writes it, but is none: drop another")
+    material = given.get("material")
+    if isinstance(material, int) and not isinstance(material, bool):
+        material = str(material)  # 304 without quotes
+    if isinstance(material, str) and material.lower() not in shipped_materials():
+        raise BadInput(
+            f"the alloy of a dropped process must be one of {', '.join(shipped_materials())} or stand in the "
+            f"file itself, got {show(material)}: write its properties there"
+        )
+    named = {"name": Path(shown).stem, **given}
+    return Process.from_json(named if material is None else {**named, "material": material}, where=shown)
+
+
+def _read_process(given: object, changes: object, files: Files) -> Process:
+    process = (
+        _read_own(*_read_file(given, files))
+        if isinstance(given, dict)
+        else find_process(_read_choice("process", given, shipped_processes()))
+    )
     if not isinstance(changes, dict):
         raise BadInput(f"changes of a process must be keys with values, got {show(changes)}: correct them")
     values: dict[str, Any] = {}

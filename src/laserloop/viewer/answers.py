@@ -1,7 +1,8 @@
-"""What is read only: the page's own files, the list of runs, and a run with its series."""
+"""What is read only: the page's own files, the list of runs, a run with its series, and its images."""
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,8 @@ KINDS = {
     "svg": "image/svg+xml",
 }
 FRESH = 0.5  # s, in which the folder is not looked at again
-JSON = "application/json"
+JSON, BYTES = "application/json", "application/octet-stream"
+FRAME = re.compile(r"/runs/(\w+)/frames/(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ class Answers:
             return self.files[place]
         if place == "/runs":
             return self.list_runs()
+        if (asked := FRAME.fullmatch(place)) and (frame := self.shelf.find_frame(asked[1], int(asked[2]))):
+            return Answer(frame, BYTES)
         if place.startswith("/runs/") and (run := self.shelf.open(place[6:])) is not None:
             return Answer.tell(run)
         return Answer.refuse(HTTPStatus.NOT_FOUND, "there is nothing here: open the page at /")

@@ -22,9 +22,9 @@ from starlette.websockets import WebSocket
 from laserloop.bad_input import BadInput
 from laserloop.live.crew import LOOK_S, PLAN_S, Crew, place_files
 from laserloop.live.message import pack
-from laserloop.viewer.answers import JSON, Answer, Answers
+from laserloop.viewer.answers import BYTES, JSON, Answer, Answers
 from laserloop.viewer.desk import MOST_BYTES, Desk, keep_record
-from laserloop.viewer.form import describe_form
+from laserloop.viewer.form import describe_form, describe_process
 from laserloop.viewer.guard import COOKIE, HEADERS, Guard
 from laserloop.viewer.patience import PatientProtocol
 from laserloop.viewer.plain import read_cookie
@@ -33,7 +33,6 @@ from laserloop.viewer.talk import Talk
 MOST_TALKS = 32  # pages at once
 MOST_WORDS = 65_536  # bytes of a command or an order
 UPLOAD_S = 30.0  # s, for a dropped file to arrive
-BYTES = "application/octet-stream"
 
 
 @dataclass(slots=True, eq=False)
@@ -55,7 +54,7 @@ class Bench:
         return respond(Answer.tell(await asyncio.to_thread(describe_form)))
 
     async def drop(self, request: Request) -> Response:
-        """A path file; kept under its name until the server ends."""
+        """A path or process file; kept under its name until the server ends."""
         content = await read_body(request, MOST_BYTES)
         key = self.desk.put(request.query_params.get("name", ""), content)
         return respond(Answer.tell({"file": key, "name": self.desk.files[key][0]}))
@@ -65,6 +64,11 @@ class Bench:
         order = await read_json(request)
         words, arrays = await self.crew.ask(self._make_job("look", order), LOOK_S)
         return Response(pack(words, arrays), media_type=BYTES)
+
+    async def process(self, request: Request) -> Response:
+        """The values of an order's process."""
+        words, _ = await self.crew.ask(self._make_job("describe", await read_json(request)), LOOK_S)
+        return respond(Answer.tell(describe_process(words["process"])))
 
     async def plan(self, request: Request) -> Response:
         """The file of an order with planned powers; the answer says where to fetch it."""
@@ -112,7 +116,8 @@ class Bench:
         run.label = " ".join(label.split())
         content = json.dumps(run.tell_record(), allow_nan=False).encode()
         named = run.label or f"{run.about['path']} {run.controller}"
-        name = await asyncio.to_thread(keep_record, self.answers.shelf.root, named, content)
+        film = await asyncio.to_thread(run.film.write)
+        name = await asyncio.to_thread(keep_record, self.answers.shelf.root, named, content, film)
         self.crew.wake()
         return respond(Answer.tell({"file": name}))
 
@@ -147,6 +152,7 @@ class Bench:
             Route("/bench", self.form),
             Route("/files", self.drop, methods=["POST"]),
             Route("/look", self.look, methods=["POST"]),
+            Route("/process", self.process, methods=["POST"]),
             Route("/plan", self.plan, methods=["POST"]),
             Route("/keep", self.keep, methods=["POST"]),
             Route("/planned/{key:str}", self.fetch),

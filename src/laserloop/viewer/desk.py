@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from laserloop.bad_input import BadInput
+from laserloop.live.film import SUFFIX
 
 MOST_FILES = 24  # the oldest goes first
 MOST_BYTES = 16_000_000  # of one file
@@ -55,16 +56,21 @@ def tidy_name(name: str) -> str:
     return words[-LONGEST_NAME:] or "dropped file"
 
 
-def keep_record(root: Path, label: str, content: bytes) -> str:
-    """Write a run into the folder under a name made from its label; never over another file."""
+def keep_record(root: Path, label: str, content: bytes, film: bytes = b"") -> str:
+    """Write a run into the folder under a name made from its label, its film beside it; never over a file."""
     slug = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in label.lower())
     slug = "-".join(part for part in slug.split("-") if part)[:60] or "run"
     root.mkdir(parents=True, exist_ok=True)
     for attempt in range(1, 1000):
         name = f"{slug}.json" if attempt == 1 else f"{slug}-{attempt}.json"
+        beside = (root / name).with_suffix(SUFFIX)
+        if os.path.lexists(beside):
+            continue
         try:
-            with open(root / name, "xb") as file:  # refuses links, too
-                file.write(content)
+            for place, part in ((root / name, content), (beside, film)):
+                if part:
+                    with open(place, "xb") as file:  # refuses links, too
+                        file.write(part)
         except FileExistsError:
             continue
         except OSError as problem:

@@ -43,13 +43,13 @@ def find_facts(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tell_apart(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """For each run what differs among those of its path and name; nothing where it is the only one.
+    """For each run what differs among those of its task or path and of its name; nothing if it is alone.
 
     Where nothing differs, the file's name is told.
     """
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for i, run in enumerate(runs):
-        groups[run["path"], run["name"], run["model"]].append(i)
+        groups[run["task"] or run["path"], run["name"], run["model"]].append(i)
     told = [""] * len(runs)
     for members in groups.values():
         if len(members) > 1:

@@ -1,5 +1,6 @@
 """What can be chosen on the bench: processes, alloys, paths, controllers, and within which bounds."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -23,7 +24,7 @@ EXPLAINED = {
 def describe_form() -> dict[str, Any]:
     """Everything that the page offers."""
     return {
-        "processes": {name: _describe(name) for name in shipped_processes()},
+        "processes": {name: describe_process(find_process(name).to_json()) for name in shipped_processes()},
         "materials": list(shipped_materials()),
         "shapes": list(SHAPES),
         "controllers": [
@@ -33,10 +34,10 @@ def describe_form() -> dict[str, Any]:
     }
 
 
-def _describe(name: str) -> dict[str, Any]:
+def describe_process(told: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a process that the form shows."""
-    told = find_process(name).to_json()
     return {
+        "name": told["name"],
         "material": told["material"]["name"],
         "window_k": told["window_k"],
         "power_max_w": told["laser"]["power_w"][1],

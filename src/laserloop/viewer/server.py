@@ -15,7 +15,7 @@ from laserloop.viewer.guard import LOOPBACK, Guard, make_guard
 from laserloop.viewer.shelf import Shelf
 
 HOST = "127.0.0.1"
-NEEDED = ("starlette", "uvicorn", "websockets")  # of the `live` extra
+NEEDED = ("h11", "starlette", "uvicorn", "websockets")  # of the `live` extra
 BACKLOG = 128
 
 
@@ -78,14 +78,14 @@ def open_viewer(
     if host not in LOOPBACK and not token:
         token = secrets.token_urlsafe(24)
     with _listen(host, port) as listening:
-        shelf = Shelf(root.resolve())
-        shelf.look()
-        if not live and not shelf.runs:
+        viewer = Viewer(Shelf(root.resolve()), listening, make_guard(host, token), live=live)
+        viewer.answers.list_runs()  # so that the first page need not wait for it
+        if not live and not viewer.shelf.runs:
             raise BadInput(
                 "DIR must hold runs of control or simulate --json, demo or reproduce, but "
                 f"{root} holds none: {tell_extra()}"
             )
-        yield Viewer(shelf, listening, make_guard(host, token), live=live)
+        yield viewer
 
 
 def can_run_live() -> bool:

@@ -4,12 +4,14 @@ import hashlib
 import json
 import math
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from laserloop.live.film import SUFFIX, find_frame
 from laserloop.report.run_record import find_troubles, name_model, name_runs
 from laserloop.viewer.facts import find_facts, tell_apart
 
@@ -26,6 +28,7 @@ OPTIONAL = {
     **{"window_low_k": "window_low_k", "window_high_k": "window_high_k"},
 }
 SCORES = ("settled_from", "n_over", "overshoot_k", "below_fraction", "power_mean_w")
+SERIES = re.compile(rb'"series"\s*:\s*\{')  # inside a text the quotes would look otherwise
 UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 
 Shown = dict[str, Any]  # a run as the page reads it
@@ -41,21 +44,23 @@ class Shelf:
     root: Path
     runs: dict[str, Shown] = field(default_factory=dict)  # by names that fit into an address, without series
     left_out: int = 0  # files beyond the limits
-    _places: dict[str, Path] = field(default_factory=dict)
-    _known: dict[Path, tuple[str, Shown | None]] = field(default_factory=dict)
+    _places: dict[str, str] = field(default_factory=dict)
+    _known: dict[str, tuple[str, Shown | None]] = field(default_factory=dict)
 
     def look(self) -> bool:
         """Find every run that is there now, in the order of their files; has anything changed?"""
-        known: dict[Path, tuple[str, Shown | None]] = {}
+        known: dict[str, tuple[str, Shown | None]] = {}
         runs: dict[str, Shown] = {}
-        places: dict[str, Path] = {}
+        places: dict[str, str] = {}
         self.left_out, root = 0, os.path.join(os.fsencode(self.root), b"")
         for count, (file, stamp) in enumerate(_walk(self.root)):
             if count >= MOST_FILES or len(runs) >= MOST_RUNS:
                 self.left_out += 1
                 continue
             before = self._known.get(file)
-            known[file] = before if before is not None and before[0] == stamp else (stamp, read_head(file))
+            if before is None or before[0] != stamp:
+                before = stamp, read_head(Path(file))
+            known[file] = before
             shown = known[file][1]
             if shown is not None:
                 place = os.fsencode(file)[len(root) :]
@@ -81,23 +86,55 @@ class Shelf:
         place, listed = self._places.get(name), self.runs.get(name)
         if place is None or listed is None:
             return None
-        found = read_run(place)
+        found = read_run(Path(place))
         if found is None:
             return None
-        return {"id": name, "file": listed["file"], "stamp": listed["stamp"]} | found
+        sigma, film = found.pop("facts").get("process.beam.sigma_um"), Path(place).with_suffix(SUFFIX)
+        known = isinstance(sigma, int | float) and film.is_file() and not film.is_symlink()
+        told = {"id": name, "file": listed["file"], "stamp": listed["stamp"], "film": known}
+        return told | {"sigma_mm": 1e-3 * sigma if known else None} | found
+
+    def find_frame(self, name: str, k: int) -> bytes | None:
+        """The thermal image of a tick, or of the last one before it that is kept; None if there is none."""
+        if name not in self._places:
+            return None
+        try:
+            return find_frame(read_file(Path(self._places[name]).with_suffix(SUFFIX), LARGEST), k)
+        except UNREADABLE:
+            return None
 
 
 def read_head(file: Path) -> Shown | None:
-    """A run without its series, from the beginning of its file where that is enough."""
-    try:
-        beginning = read_file(file, HEAD)
-        cut = beginning.find(b'"series"') if len(beginning) == HEAD else -1
-        if cut > 0:
-            return show_head(json.loads(beginning[:cut].rstrip().rstrip(b",") + b"}"))
-    except UNREADABLE:
-        pass
+    """A run without its series, from the beginning of its file where that is enough.
+
+    Where more stands behind the series, as in files with sorted keys, they are cut out.
+    """
+    for most, parse in ((HEAD, _parse_beginning), (LARGEST, _parse_around)):
+        try:
+            beginning = read_file(file, most)
+            if len(beginning) < HEAD:
+                break
+            return show_head(parse(beginning))
+        except UNREADABLE:
+            continue
     found = read_run(file)
     return None if found is None else {key: value for key, value in found.items() if key != "series"}
+
+
+def _parse_beginning(text: bytes) -> Any:
+    """What stands before the series."""
+    return json.loads(text[: text.index(b'"series"')].rstrip().rstrip(b",") + b"}")
+
+
+def _parse_around(text: bytes) -> Any:
+    """What stands before and behind them."""
+    opened = SERIES.search(text)
+    if opened is None:
+        raise ValueError("a closed loop has series")
+    end = text.index(b"}", opened.end())
+    if text.find(b"{", opened.end(), end) >= 0:
+        raise ValueError("the series of a run are lists")
+    return json.loads(text[: opened.end()] + text[end:])
 
 
 def read_run(file: Path) -> Shown | None:
@@ -124,6 +161,7 @@ def read_file(file: Path, most: int) -> bytes:
 def show_head(record: Mapping[str, Any]) -> Shown:
     """What the page is told of a closed loop besides its series."""
     shown: Shown = {"path": _word(record.get("path")), "plant": _word(record.get("plant"))}
+    shown |= {"task": _word(record.get("task"))}  # of the arena
     shown |= {"ticks": int(record["ticks"]), "controller": _word(record.get("controller"))}
     shown |= dict(zip(SCORES, _numbers(record[name] for name in SCORES), strict=True))
     shown |= {"name": name_runs([record])[0], "model": name_model(record)}
@@ -165,12 +203,19 @@ def show_run(record: Mapping[str, Any]) -> Shown:
         shown = show_head({**record, "ticks": ticks})
     else:
         shown = {"path": _word(record.get("path")), "plant": _word(record.get("plant")), "ticks": ticks}
-        shown |= {"name": "given power", "model": "", "window_k": None, "settled_from": 0, "controller": ""}
+        shown |= {
+            "task": "",
+            "name": "given power",
+            "model": "",
+            "window_k": None,
+            "settled_from": 0,
+            "controller": "",
+        }
         shown |= {"facts": find_facts(record)}
     return shown | {"series": series | masks}
 
 
-def _walk(root: Path) -> Iterator[tuple[Path, str]]:
+def _walk(root: Path) -> Iterator[tuple[str, str]]:
     """Files that may be runs, with what changes when they do."""
     for place, folders, files in os.walk(root):  # links to folders are not followed
         if any(store in files for store in STORES):
@@ -179,9 +224,9 @@ def _walk(root: Path) -> Iterator[tuple[Path, str]]:
         folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
         for name in sorted(files):
             if name.endswith(".json") and not name.startswith("."):
-                file = Path(place, name)
+                file = os.path.join(place, name)
                 try:
-                    state = file.lstat()
+                    state = os.lstat(file)
                 except OSError:  # gone meanwhile
                     continue
                 if stat.S_ISREG(state.st_mode):  # a pipe would keep us waiting, a link may lead anywhere

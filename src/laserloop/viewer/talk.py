@@ -6,11 +6,9 @@ fewer images and larger pieces, and costs no memory.
 
 import asyncio
 import json
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isfinite
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -19,6 +17,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from laserloop.bad_input import BadInput, show
 from laserloop.live.crew import Crew, place_files
 from laserloop.live.live_run import LiveRun
+from laserloop.live.order import Files
 
 PERIOD = 1.0 / 60.0  # s, between two looks at what is new
 BREATH = 0.01  # s, after each command
@@ -48,7 +47,7 @@ class Talk:
 
     socket: WebSocket
     crew: Crew
-    files: Mapping[str, tuple[str, Path]]
+    files: Files
     watched: dict[str, Watched] = field(default_factory=dict)
     _news: str = ""
     _bad: int = 0
@@ -83,19 +82,28 @@ class Talk:
         with suppress(WebSocketDisconnect, ConnectionError, RuntimeError, TimeoutError):
             while True:
                 began, changed = monotonic(), self.crew.changed
-                await self._tell_news()
+                news, known = self._read_news(), set(self.crew.runs)
                 for watched in list(self.watched.values()):
                     await self._show(watched)
+                if set(self.crew.runs) == known:  # otherwise there is newer news, without any wait
+                    await self._tell_news(news)
                 await changed.wait()
                 await asyncio.sleep(max(0.0, PERIOD - (monotonic() - began)))
 
-    async def _tell_news(self) -> None:
-        """The list of runs, where it has changed; counts of ticks are in the frames."""
+    def _read_news(self) -> str:
+        """The list of runs; counts of ticks are in the frames.
+
+        It is read before the ticks are shown and told after them: whoever hears that a run is paused has all
+        of its ticks.
+        """
         runs = [
             {key: value for key, value in run.tell().items() if key != "count"}
             for run in self.crew.runs.values()
         ]
-        news = json.dumps({"kind": "runs", "runs": runs})
+        return json.dumps({"kind": "runs", "runs": runs})
+
+    async def _tell_news(self, news: str) -> None:
+        """Where it has changed."""
         if news != self._news:
             self._news = news
             await asyncio.wait_for(self.socket.send_text(news), PATIENCE_S)
@@ -150,10 +158,7 @@ class Talk:
             raise BadInput(
                 f"a run has one or {MOST_CONTROLLERS} controllers, got {show(names)}: choose fewer"
             )
-        path = order.get("path")
-        key = path.get("file") if isinstance(path, dict) else None
-        files = {key: self.files[key]} if isinstance(key, str) and key in self.files else {}
-        begun = [await self.crew.begin(order, name, place_files(files)) for name in names]
+        begun = [await self.crew.begin(order, name, place_files(self.files)) for name in names]
         self.watched = {run.name: Watched(run) for run in begun}
         await self._tell({"kind": "started", "runs": [run.name for run in begun]})
         self.crew.wake()

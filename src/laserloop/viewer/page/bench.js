@@ -7,7 +7,7 @@ import { post, unpack } from "./wire.js";
 
 const CHANGES = ["power_max_w", "speed_mm_s", "sigma_um", "noise_k", "delay_ticks"];
 const FAMILIES = { raster: "hatch lines", island: "islands", star: "star", zigzag: "zigzag", hairpin: "hairpins", polyline: "random corners" };
-let form = null, files = new Map(), start = null, looked = 0, preview = null;
+let form = null, files = new Map(), own = new Map(), start = null, looked = 0, preview = null;
 
 const option = (value, text) => { const o = document.createElement("option"); o.value = value; o.textContent = text; return o; };
 export const refuse = text => { at("refusal").textContent = text; };
@@ -21,7 +21,6 @@ export async function openBench(begin) {
   for (const name of form.shapes) at("path").append(option(name, name));
   for (const [family, text] of Object.entries(FAMILIES)) at("path").append(option(family + ":1", text));
   for (const name of Object.keys(form.processes)) at("process").append(option(name, name));
-  for (const name of form.materials) at("material").append(option(name, name));
   for (const c of form.controllers) { at("first").append(option(c.name, c.spoken)); }
   at("second").append(option("", "nobody"), ...form.controllers.map(c => option(c.name, c.spoken)));
   at("process").value = "paper";
@@ -30,15 +29,18 @@ export async function openBench(begin) {
   look();
 }
 
+const process = () => own.get(at("process").value) ?? form.processes[at("process").value];
+
 function fillProcess() {
-  const p = form.processes[at("process").value];
+  const p = process();
+  at("material").replaceChildren(...[...new Set([...form.materials, p.material])].map(name => option(name, name)));
   for (const name of CHANGES) at(name).value = p[name];
   at("material").value = p.material;
   [at("window_low").value, at("window_high").value] = p.window_k;
 }
 
 export function order() {  // only what differs from the process is said
-  const p = form.processes[at("process").value], changes = {};
+  const p = process(), chosenProcess = at("process").value, changes = {};
   const number = id => at(id).value.trim() === "" ? NaN : Number(at(id).value);
   for (const name of CHANGES) if (number(name) !== p[name]) changes[name] = need(name, number(name));
   if (at("material").value !== p.material) changes.material = at("material").value;
@@ -46,7 +48,7 @@ export function order() {  // only what differs from the process is said
   if (window.join() !== p.window_k.join()) changes.window_k = window;
   const chosen = at("path").value, told = {
     path: files.has(chosen) ? { file: chosen } : chosen,
-    process: at("process").value,
+    process: own.has(chosenProcess) ? { file: chosenProcess } : chosenProcess,
     changes,
     plant: at("plant").value,
     controllers: [at("first").value, at("second").value].filter(Boolean),
@@ -88,19 +90,28 @@ export function draw() {
   line(g, [[0, 0], [0, 0]], ink("--line"), 0.01);
 }
 
-async function take(file) {  // a dropped file
-  if (!file) return;
+async function takeAll(list) {  // dropped files; the first that cannot be used ends it
   refuse("");
-  if (file.size > 16e6) { refuse(`A file may have 16 MB, but ${file.name} has ${(file.size / 1e6).toFixed(0)} MB: drop one layer of it.`); return; }
-  try {
-    const answer = await fetch("/files?name=" + encodeURIComponent(file.name), { method: "POST", body: file });
-    if (!answer.ok) throw new Error(await answer.text());
-    const { file: key, name } = await answer.json();
-    files.set(key, name);
-    at("path").append(option(key, name));
-    at("path").value = key;
-    await look();
-  } catch (problem) { refuse(problem.message); }
+  try { for (const file of list) await take(file); } catch (problem) { refuse(problem.message); return; }
+  await look();
+}
+
+async function take(file) {
+  if (file.size > 16e6) throw new Error(`A file may have 16 MB, but ${file.name} has ${(file.size / 1e6).toFixed(0)} MB: drop one layer of it.`);
+  const answer = await fetch("/files?name=" + encodeURIComponent(file.name), { method: "POST", body: file });
+  if (!answer.ok) throw new Error(await answer.text());
+  const { file: key, name } = await answer.json();
+  if (/\.ya?ml$/i.test(name)) { await takeProcess(key, name); return; }
+  files.set(key, name);
+  at("path").append(option(key, name));
+  at("path").value = key;
+}
+
+async function takeProcess(key, name) {
+  own.set(key, await (await post("/process", { process: { file: key } })).json());
+  at("process").append(option(key, name));
+  at("process").value = key;
+  fillProcess();
 }
 
 async function plan() {
@@ -115,7 +126,7 @@ async function plan() {
 
 at("process").addEventListener("change", () => { fillProcess(); look(); });
 for (const id of ["path", "ticks", "speed_mm_s"]) at(id).addEventListener("change", look);
-at("file").addEventListener("change", event => { take(event.target.files[0]); event.target.value = ""; });
+at("file").addEventListener("change", async event => { await takeAll([...event.target.files]); event.target.value = ""; });
 at("plan").addEventListener("click", plan);
 at("bench").addEventListener("submit", event => {
   event.preventDefault();
@@ -125,5 +136,5 @@ for (const kind of ["dragover", "dragleave", "drop"]) addEventListener(kind, eve
   if (at("bench").hidden || !event.dataTransfer?.types.includes("Files")) return;
   event.preventDefault();
   at("drop").classList.toggle("over", kind === "dragover");
-  if (kind === "drop") take(event.dataTransfer.files[0]);
+  if (kind === "drop") takeAll([...event.dataTransfer.files]);
 });

@@ -7,7 +7,7 @@ const store = document.createElement("canvas");
 
 export function thermal(runs) {
   const shown = runs.filter(run => run.frame && run.frame.image).slice(0, 2);
-  at("heat-figure").hidden = !runs.some(run => run.live && run.sigma_mm);
+  at("heat-figure").hidden = !runs.some(run => run.sigma_mm);
   if (at("heat-figure").hidden) return;
   const [g, w, h] = sheet(at("heat"));
   if (!shown.length) { write(g, "No image of this tick", w / 2, h / 2, "center"); return; }

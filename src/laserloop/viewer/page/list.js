@@ -23,9 +23,9 @@ function row(id, name, detail, { over = false, title = "", mark = "" } = {}) {
 
 const heading = text => { const h = document.createElement("h3"); h.textContent = text; return h; };
 
-function group(runs) {  // by path, those with most runs first
+function group(runs) {  // by task of the arena or by path, those with most runs first
   const groups = new Map();
-  for (const run of runs) { if (!groups.has(run.path)) groups.set(run.path, []); groups.get(run.path).push(run); }
+  for (const run of runs) { const place = run.task || run.path; if (!groups.has(place)) groups.set(place, []); groups.get(place).push(run); }
   return [...groups].sort((a, b) => b[1].length - a[1].length);
 }
 
@@ -47,14 +47,14 @@ export function fillList() {
   const focused = document.activeElement?.closest?.("#list") ? document.activeElement.value : null;
   const fits = (...texts) => { const text = texts.join(" ").toLowerCase(); return words.every(word => text.includes(word)); };
   const live = state.live.filter(run => run.state !== "refused" && fits(run.path, speak(run.controller), run.label, "live"));
-  const stored = state.listed.filter(run => fits(run.file, run.path, run.name, run.model, run.plant, run.apart));
+  const stored = state.listed.filter(run => fits(run.file, run.task, run.path, run.name, run.model, run.plant, run.apart));
   const parts = [];
   if (live.length) parts.push(heading("This session"));
   for (const run of [...live].reverse()) parts.push(row("live:" + run.id, run.label || speak(run.controller), [run.path || "starting", ...tellOrder(run)].join(" · "), { mark: run.state }));
   let left = most;
-  for (const [path, members] of group(stored)) {
+  for (const [place, members] of group(stored)) {
     if (left <= 0) break;
-    parts.push(heading(path || "open loop"));
+    parts.push(heading(place || "open loop"));
     for (const run of members.slice(0, left)) parts.push(row(run.id, describe(run), tell(run), { over: run.n_over > 0, title: run.file }));
     left -= members.length;
   }
@@ -72,7 +72,8 @@ export function fillList() {
 
 export function tellOrder(run) {  // what was asked for besides path and controller
   const o = run.order ?? {}, c = o.changes ?? {}, said = [];
-  if (o.process && o.process !== "paper") said.push(o.process);
+  if (o.process?.file) { if (run.process) said.push("process " + run.process); }
+  else if (o.process && o.process !== "paper") said.push(o.process);
   if (c.material) said.push("alloy " + c.material);
   if (c.window_k) said.push(c.window_k.join("–") + " K");
   if (c.noise_k) said.push("noise " + c.noise_k + " K");

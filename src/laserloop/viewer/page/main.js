@@ -56,7 +56,7 @@ function hear(words, arrays) {
   } else if (words.kind === "ticks") {
     const run = state.known.get("live:" + words.run);
     if (run) { const opening = run.count === 0; extend(run, words.first, arrays.rows, arrays.rows.shape[1]); if (opening && run.computing) fillSteer(run); if (state.follow) state.tick = lastTick(); changed("ticks"); }
-  } else if (words.kind === "frame") show(words, arrays, true);
+  } else if (words.kind === "frame") show(state.known.get("live:" + words.run), words, arrays, true);
 }
 
 function update(told) {  // what is known of a live run in a few words
@@ -67,29 +67,29 @@ function update(told) {  // what is known of a live run in a few words
   run.name = speak(told.controller); run.model = tellOrder(told).join(", ");
 }
 
-function show(words, arrays, newest) {  // a thermal image
-  const run = state.known.get("live:" + words.run);
+function show(run, words, arrays, newest) {  // a thermal image
   if (!run) return;
   const frame = { k: words.k, low_k: words.low_k, high_k: words.high_k, image: arrays.image, size: arrays.image.shape[0], reach: words.reach, fan: arrays.fan };
-  if (newest) { run.newest = frame; if (state.follow) run.frame = frame; } else run.frame = frame;
+  if (newest) run.newest = frame;
+  if (!newest || state.follow) run.frame = frame;
+  if (newest && state.follow) run.wanted = null;
   changed("frame");
 }
 
-const asked = { at: 0, busy: false };
-async function fetchFrames() {  // of the tick that is looked at, where the run is not followed
-  if (state.follow || asked.busy) return;
-  asked.busy = true;
-  for (const run of chosenRuns()) {
-    if (!run.live || !state.linked) continue;
-    const k = Math.min(state.tick, run.count - 1);
-    if (run.newest && k >= run.newest.k) { run.frame = run.newest; continue; }
-    if (run.wanted === k) continue;
-    run.wanted = k;
-    const answer = await fetch(`/live/${run.id.slice(5)}/frames/${k}`).catch(() => null);
-    if (answer?.ok) { const [words, arrays] = unpack(await answer.arrayBuffer()); show(words, arrays, false); }
+let asking = false;
+const shownTick = run => Math.min(state.tick, run.count - 1);
+const lacks = run => (run.live ? state.linked && !state.follow : run.film) && run.wanted !== shownTick(run);
+
+async function fetchFrames() {  // of the tick that is looked at, where the run is stored or not followed
+  if (asking) return;
+  asking = true;
+  for (let run; (run = chosenRuns().find(lacks));) {
+    const k = run.wanted = shownTick(run);
+    if (run.newest && k >= run.newest.k) { run.frame = run.newest; changed("frame"); continue; }
+    const answer = await fetch(`/${run.live ? "live/" + run.id.slice(5) : "runs/" + run.id}/frames/${k}`).catch(() => null);
+    if (answer?.ok) show(run, ...unpack(await answer.arrayBuffer()), false);
   }
-  asked.busy = false;
-  changed("frame");
+  asking = false;
 }
 
 function watch() { wire?.send({ do: "watch", runs: state.chosen.filter(id => id.startsWith("live:")).map(id => id.slice(5)) }); }
@@ -114,7 +114,12 @@ async function look() {
   await load();
 }
 
-const hashed = () => location.hash.slice(1).split(",").filter(id => id.startsWith("live:") || state.listed.some(run => run.id === id)).slice(0, MOST);
+const hashed = () => [...new Set(location.hash.slice(1).split(",").map(find))].filter(Boolean).slice(0, MOST);
+
+function find(word) {  // a run by its id or, as leaderboards do, by the end of its file's place
+  if (word.startsWith("live:") || state.listed.some(run => run.id === word)) return word;
+  return word.includes("/") ? state.listed.find(run => ("/" + run.file).endsWith("/" + word))?.id : undefined;
+}
 
 function remember() { if (location.hash.slice(1) !== state.chosen.join(",")) history.replaceState(null, "", location.pathname + "#" + state.chosen.join(",")); }
 
@@ -161,7 +166,7 @@ function draw(now) {
 }
 
 function headline(runs) {
-  const first = runs[0], paths = [...new Set(runs.map(run => run.path || "open loop"))].join(", ");
+  const first = runs[0], paths = [...new Set(runs.map(run => run.place))].join(", ");
   at("title").textContent = first ? paths : state.chosen.length ? "Starting…" : "Drop a path, press Run";
   document.title = first ? paths + " · laserloop" : "laserloop";
   const trouble = runs.map(run => run.ending && run.ending !== "path completed" ? `${run.title}: ${run.ending}` : "").filter(Boolean);

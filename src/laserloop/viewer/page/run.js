@@ -3,6 +3,8 @@
 const NUMBERS = ["t_k", "predicted_k", "margin_above_k", "margin_below_k", "power_w", "tick_ms", "window_low_k", "window_high_k", "status", "measured_k", "absorbed"];
 const SPOKEN = { twin: "physics twin", realtime: "real-time MPC", ipopt: "IPOPT MPC", pi: "PI", constant: "constant power", feedforward: "feed-forward", oracle: "the oracle" };
 
+const NO_FILM = "No thermal image: they are stored only with runs that were kept on this page";
+
 export class Run {
   constructor(id, ticks) {
     this.id = id;
@@ -10,7 +12,7 @@ export class Run {
     this.count = 0;  // so far
     this.live = id.startsWith("live:");
     this.state = this.live ? "starting" : "stored";
-    this.name = this.path = this.model = this.ending = this.plant = this.label = "";
+    this.name = this.task = this.path = this.model = this.ending = this.plant = this.label = "";
     this.notes = []; this.statuses = []; this.troubles = {};
     this.fan = null; this.frame = null;  // prediction and thermal image of the newest tick
     this.column = Object.fromEntries(NUMBERS.map(name => [name, new Float32Array(ticks).fill(NaN)]));
@@ -24,6 +26,7 @@ export class Run {
   get computing() { return ["starting", "running", "paused"].includes(this.state); }
   get windowed() { return this.count > 0 && Number.isFinite(this.column.window_low_k[0]); }
   get title() { return this.label || this.name; }
+  get place() { return this.task || this.path || "open loop"; }
   get duration() { return this.ticks ? this.column.t_s[this.ticks - 1] : 0; }
 
   grow(to) {  // scores of the ticks that came
@@ -62,7 +65,7 @@ export function readStored(told) {  // what GET /runs/ID answers
   const fill = (name, value) => s[name] ? put(name, s[name]) : run.column[name].fill(value);
   fill("window_low_k", low); fill("window_high_k", high);
   fill("margin_above_k", above); fill("margin_below_k", below);
-  Object.assign(run, { name: told.name, model: told.model, path: told.path, plant: told.plant, ending: told.ending ?? "", troubles: told.troubles ?? {}, stamp: told.stamp, tick_s: told.series.t_s.length > 1 ? told.series.t_s[1] - told.series.t_s[0] : told.series.t_s[0] });
+  Object.assign(run, { name: told.name, model: told.model, task: told.task, path: told.path, plant: told.plant, ending: told.ending ?? "", troubles: told.troubles ?? {}, stamp: told.stamp, film: told.film, sigma_mm: told.sigma_mm, notes: told.film ? [] : [NO_FILM], tick_s: told.series.t_s.length > 1 ? told.series.t_s[1] - told.series.t_s[0] : told.series.t_s[0] });
   run.grow(told.ticks);
   return run;
 }
