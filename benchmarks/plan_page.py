@@ -25,6 +25,7 @@ def write_page(results: Path) -> str:
         ("layers", write_layers),
         ("times", write_times),
         ("fuzz", write_fuzz),
+        ("fuzz_logs", write_fuzz_logs),
     ):
         file = results / "plan" / f"{name}.json"
         if file.exists():
@@ -137,13 +138,28 @@ def write_fuzz(rows: list[Row]) -> str:
         "Malformed: the same files with bytes changed, lost or\ndoubled; each is read and written, or refused in one "
         "sentence that names its line (`python benchmarks/plan_fuzz.py`).\n\n"
     )
+    return told + show_fuzz(rows)
+
+
+def write_fuzz_logs(rows: list[Row]) -> str:
+    """Malformed recordings."""
+    told = (
+        "\n## Malformed logs\n\nRecordings that `identify` and `replay` read: good ones with bytes changed, cut or doubled, or "
+        "cells replaced by hostile ones.\nEach is read, or refused in one sentence that names the file and, of texts (CSV, "
+        "JSON, the table of poses), the line (`python benchmarks/fuzz_logs.py`).\n\n"
+    )
+    return told + show_fuzz(rows)
+
+
+def show_fuzz(rows: list[Row]) -> str:
+    """A line for each format; time is the processor's."""
     lines = (
-        f"{row['format']} | {row['trips']} | {row['wrong']} | {row['malformed']} | {row['refused']} | "
-        f"{row.get('without_line', '?')} | {row['raised']} | "
-        f"{1e3 * row['worst_s']:.0f} ms | {row['memory_gb']:.2f} GB"
+        f"{row['format']} | {row['trips'] or '–'} | {row['wrong'] if row['trips'] else '–'} | {row['malformed']} | "
+        f"{row['refused']} | {row['without_line']} | {row['raised']} | {1e3 * row['worst_s']:.0f} ms | "
+        f"{row['memory_gb']:.2f} GB | {row.get('code', '')[:8]}"
         for row in rows
     )
-    return told + show_table(
-        "format | round trips | wrong | malformed | refused with the line | without | other errors | worst time | memory",
+    return show_table(
+        "format | round trips | wrong | malformed | refused with the place | without | other errors | worst time | memory | code",
         lines,
     )
