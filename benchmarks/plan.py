@@ -29,6 +29,7 @@ from laserloop.paths.orders import Orders
 from laserloop.paths.scan_file import ScanFile
 from laserloop.paths.stl_file import Hatching, hatch_stl
 from laserloop.plan.job import Job, plan_job
+from laserloop.plan.refine import plan_refined
 from laserloop.plan.settings import PlanSettings
 from laserloop.plan.verify import score_layers, simulate_job, verify
 from laserloop.process import Process, find_process
@@ -79,7 +80,7 @@ def make_job(name: str, process: Process | None = None, **settings: Any) -> Job:
 def measure(job: Job) -> Row:
     """Plan, write, read, simulate."""
     began, spent = perf_counter(), process_time()
-    planned = plan_job(job)
+    planned = plan_refined(job)
     content = planned.write()
     seconds, cpu = perf_counter() - began, process_time() - spent
     told = planned.tell()
@@ -92,6 +93,7 @@ def measure(job: Job) -> Row:
     row = {
         "file": name,
         "by": job.settings.by,
+        "refine": job.refine,
         "window_k": list(job.process.window),
         "lines": len(lines[0]),
         "lines_written": len(lines[1]),
@@ -112,8 +114,9 @@ def measure_files() -> list[Row]:
 
 
 def measure_alloys() -> list[Row]:
-    """Other alloys, beams, windows and plates, by point."""
+    """Other alloys, beams, windows and plates, by point, as planned at once and refined."""
     processes = {
+        "paper": Process(),
         "in625": find_process("in625"),
         "316, σ 60 µm, 150 mm/s": find_process("316").change(
             sigma_um=60, speed_mm_s=150, plate_mm=(20, 20, 5), window_k=(900, 940)
@@ -123,7 +126,9 @@ def measure_alloys() -> list[Row]:
     rows = []
     for name, process in processes.items():
         for file in ("hatch.gcode", "layer.cli", "segments.txt"):
-            rows.append(measure(make_job(file, process)) | {"process": name})
+            for rounds in (0, 1, 2):
+                job = replace(make_job(file, process), refine=rounds)
+                rows.append(measure(job) | {"process": name})
     return rows
 
 

@@ -76,13 +76,23 @@ def write_files(rows: list[Row]) -> str:
 
 def write_alloys(rows: list[Row]) -> str:
     """Other processes."""
-    told = "\n## Other alloys, beams, windows and plates\n\nBy point; the gain is what one straight line told.\n\n"
-    lines = (
-        f"{row['process']} | {row['window_k'][0]:g}–{row['window_k'][1]:g} K | {row['file']} | {row['gain']:.4f} | "
-        f"{show_range(row)} | {show_range(row['verified'])}"
-        for row in rows
+    told = (
+        "\n## Other alloys, beams, windows and plates\n\nBy point; the gain is what one straight line told. Refined "
+        "(`--refine`): the plan was simulated on `graded`, the twin's gain corrected\ntick by tick by what came of it, and the "
+        "path planned again. The last two columns are therefore of the very plant that the plan has learned from:\nthey say "
+        "how much of what remains is the twin's, not how a plate that differs from `graded` would answer.\n\n"
     )
-    return told + show_table("process | window | file | gain | planned | simulated", lines)
+    lines = []
+    for first in (row for row in rows if row["refine"] == 0):
+        same = [row for row in rows if all(row[key] == first[key] for key in ("process", "file"))]
+        cells = " | ".join(show_range(row["verified"]) for row in sorted(same, key=lambda row: row["refine"]))
+        lines.append(
+            f"{first['process']} | {first['window_k'][0]:g}–{first['window_k'][1]:g} K | {first['file']} | "
+            f"{first['gain']:.4f} | {show_range(first)} | {cells}"
+        )
+    return told + show_table(
+        "process | window | file | gain | planned | simulated | refined once | refined twice", lines
+    )
 
 
 def write_speed(rows: list[Row]) -> str:
