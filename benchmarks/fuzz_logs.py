@@ -45,6 +45,7 @@ CELLS = [
     "\n",
     "[" * 3000,
 ]
+ROOMS = ("bad_input.py", "logs", "paths", "process")  # that logs pass through
 TEXTS = ("csv", "own_csv", "json", "poses")  # of which a sentence can name a line
 NIST = (
     "build_time_us,cmd_laser_pos_x_mm,cmd_laser_pos_y_mm,cmd_laser_power_W,measured_peak_k,measured_time_us"
@@ -69,7 +70,8 @@ def main() -> None:
                 logs.break_one(options.seed)
                 print(read_log(logs.log))
                 continue
-            fuzz(options.results / "plan" / "fuzz_logs.json", name, options.files, logs.try_broken)
+            file = options.results / "plan" / "fuzz_logs.json"
+            fuzz(file, name, options.files, ROOMS, logs.try_broken)
 
 
 class Fuzzer:

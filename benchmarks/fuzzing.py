@@ -14,23 +14,34 @@ from laserloop.report.save import dump, save
 from laserloop.versions import find_versions, hash_source
 
 CHUNK = 5000  # files between two savings
-READING = ("bad_input.py", "logs", "paths", "process")  # the rooms that files pass through
 NOTHING = {"trips": 0, "wrong": 0, "malformed": 0, "refused": 0, "without_line": 0, "raised": 0}
 
 Row = dict[str, Any]
 Try = Callable[[int], str | None]
 
 
-def fuzz(file: Path, name: str, count: int, malformed: Try, round_trip: Try | None = None) -> Row:
-    """Both for seeds 0 to `count`; a word that they return is counted in the row that `name` has in `file`."""
+def fuzz(
+    file: Path,
+    name: str,
+    count: int,
+    rooms: tuple[str, ...],
+    malformed: Try,
+    *,
+    round_trip: Try | None = None,
+    trips: int = 0,
+) -> Row:
+    """`count` malformed files and, of their first seeds, `trips` round trips: into the row `name` of `file`.
+
+    A row that was begun with other code in these rooms of the package is begun anew.
+    """
     rows = {row["format"]: row for row in _load(file)}
-    row, code = rows.get(name, {}), hash_source(Path(laserloop.__file__).parent, only=READING)
+    row, code = rows.get(name, {}), hash_source(Path(laserloop.__file__).parent, only=rooms)
     if row.get("code") != code:
         row = {"format": name, "code": code, **NOTHING, "worst_s": 0.0, "worst_seed": 0}
     rows[name] = row
     versions = find_versions()
     for seed in range(row["malformed"], count):
-        if round_trip is not None:
+        if round_trip is not None and seed < trips:
             _count(row, round_trip(seed))
         began = process_time()
         _count(row, malformed(seed))

@@ -20,6 +20,7 @@ from laserloop.paths.scan_file import ScanFile
 
 ROOT = Path(__file__).parent.parent
 WRITTEN: dict[str, Any] = runpy.run_path(str(ROOT / "tests" / "paths" / "written.py"))
+ROOMS = ("bad_input.py", "paths", "process")  # that files pass through
 CHANGES = b"0123456789.,-+eE XYIJRSFGM\n\r$/;()*\x00\xff#"
 
 
@@ -29,7 +30,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("formats", nargs="*", help="endings, such as .gcode; all unless given")
-    parser.add_argument("--count", type=int, default=100_000, help="of each kind and format")
+    parser.add_argument("--count", type=int, default=100_000, help="malformed files of each format")
+    parser.add_argument("--trips", type=int, help="round trips of each format; as many unless given")
     parser.add_argument("--seed", type=int, help="only the malformed file of this seed; writes nothing")
     parser.add_argument("--results", type=Path, default=ROOT / "docs" / "results")
     options = parser.parse_args()
@@ -41,7 +43,16 @@ def main() -> None:
                 files.go_through(options.seed)
                 continue
             file = options.results / "plan" / "fuzz.json"
-            fuzz(file, ending, options.count, files.try_broken, files.try_round_trip)
+            trips = options.count if options.trips is None else options.trips
+            fuzz(
+                file,
+                ending,
+                options.count,
+                ROOMS,
+                files.try_broken,
+                round_trip=files.try_round_trip,
+                trips=trips,
+            )
 
 
 class Fuzzer:

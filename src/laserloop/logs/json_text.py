@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import dataclass, field
-from json.decoder import scanstring
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from laserloop.bad_input import BadInput
 LARGEST = 1_000_000_000  # bytes
 DEEPEST = 100  # brackets in each other; no run of ours has ten
 MOST_DIGITS = 300  # of a whole number; one with more is as good as infinite
+DECODER = json.JSONDecoder(parse_int=float)
 BLANK = re.compile(r"[ \t\n\r]*")
 BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
@@ -86,7 +86,7 @@ def _find_in_object(text: str, at: int, key: str | int) -> int | None:
         quote = _skip(text, at + 1)
         if text[quote] != '"':  # an empty object
             break
-        name, end = scanstring(text, quote + 1)
+        name, end = DECODER.raw_decode(text, quote)
         value = _skip(text, _skip(text, end) + 1)
         if name == key:
             found = value
@@ -104,7 +104,7 @@ def _find_in_list(text: str, at: int, key: str | int) -> int | None:
 
 def _pass(text: str, at: int) -> int:
     """What follows a value."""
-    return _skip(text, json.JSONDecoder(parse_int=float).raw_decode(text, at)[1])
+    return _skip(text, DECODER.raw_decode(text, at)[1])
 
 
 def _skip(text: str, at: int) -> int:

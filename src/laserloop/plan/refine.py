@@ -21,7 +21,7 @@ def plan_refined(job: Job, *, progress: Progress | None = None) -> FilePlan:
     planned = plan_job(job, progress=progress)
     for _ in range(job.refine):
         found = simulate_plan(planned, progress=progress)
-        learned = tuple(map(learn, planned.layers, found, strict=True))
+        learned = tuple(learn(*pair) for pair in zip(planned.layers, found, strict=True))
         planned = plan_job(replace(planned.job, learned=learned), progress=progress)
     return planned
 
