@@ -150,9 +150,9 @@ def make_json(home: Path) -> tuple[Path, Path]:
 
 def make_folder(home: Path, ending: str) -> tuple[Path, Path]:
     header = f"{NIST},frame_file,pixel_um,kelvin_per_count,kelvin_at_zero"
-    rows = [f"{125 * i},{0.038 * i:.3f},0.1,11.5,,,{i}{ending},25,4,280" for i in range(3)]
+    rows = [f"{125 * i},{0.038 * i:.3f},0.1,11.5,,,{i}{ending},25,4,280" for i in range(2)]
     counts = np.arange(64, dtype=np.uint8).reshape(8, 8)
-    for i in range(3):
+    for i in range(2):
         if ending == ".npy":
             np.save(home / f"{i}{ending}", counts)
         else:

@@ -28,10 +28,11 @@ from plan_page import write_page
 from laserloop.paths.orders import Orders
 from laserloop.paths.scan_file import ScanFile
 from laserloop.paths.stl_file import Hatching, hatch_stl
-from laserloop.plan.job import Job, plan_job
-from laserloop.plan.refine import plan_refined
+from laserloop.plan.job import FilePlan, Job, plan_job
+from laserloop.plan.plates import Simulated
+from laserloop.plan.refine import plan_again, simulate_plan
 from laserloop.plan.settings import PlanSettings
-from laserloop.plan.verify import score_layers, simulate_job, verify
+from laserloop.plan.verify import score_layers, verify
 from laserloop.process import Process, find_process
 from laserloop.report.save import dump, save
 from laserloop.versions import find_versions
@@ -80,26 +81,36 @@ def make_job(name: str, process: Process | None = None, **settings: Any) -> Job:
 def measure(job: Job) -> Row:
     """Plan, write, read, simulate."""
     began, spent = perf_counter(), process_time()
-    planned = plan_refined(job)
-    content = planned.write()
+    planned = plan_job(job)
+    planned.write()
     seconds, cpu = perf_counter() - began, process_time() - spent
-    told = planned.tell()
-    name = Path(job.file.name).name
-    with TemporaryDirectory() as folder:
-        out = Path(folder) / name
-        out.write_bytes(content)
-        verified = score_layers(simulate_job(planned.job.again(str(out))), job.process.window)
+    row = {"plan_s": seconds, "plan_cpu_s": cpu}
+    return tell_plan(planned, simulate_plan(planned)) | row
+
+
+def measure_refined(job: Job, rounds: int) -> list[Row]:
+    """The same for the plan as it is at first and after each of so many refinements."""
+    rows, planned = list[Row](), plan_job(job)
+    for k in range(rounds + 1):
+        found = simulate_plan(planned)
+        rows.append(tell_plan(planned, found) | {"refine": k})
+        if k < rounds:
+            planned = plan_again(planned, found)
+    return rows
+
+
+def tell_plan(planned: FilePlan, found: list[Simulated]) -> Row:
+    """A plan, and what came of it."""
+    job, content, told = planned.job, planned.write(), planned.tell()
+    name, verified = Path(job.file.name).name, score_layers(found, job.process.window)
     lines = [text.splitlines() for text in (Path(job.file.name).read_bytes(), content)]
     row = {
         "file": name,
         "by": job.settings.by,
-        "refine": job.refine,
         "window_k": list(job.process.window),
         "lines": len(lines[0]),
         "lines_written": len(lines[1]),
         "lines_kept": sum(line in set(lines[1]) for line in lines[0]),
-        "plan_s": seconds,
-        "plan_cpu_s": cpu,
         "verified": verified,
     }
     keys = ("ticks", "vectors", "commands", "t_min_k", "t_max_k", "time_s", "time_saved_s", "gain")
@@ -126,9 +137,7 @@ def measure_alloys() -> list[Row]:
     rows = []
     for name, process in processes.items():
         for file in ("hatch.gcode", "layer.cli", "segments.txt"):
-            for rounds in (0, 1, 2):
-                job = replace(make_job(file, process), refine=rounds)
-                rows.append(measure(job) | {"process": name})
+            rows += [row | {"process": name} for row in measure_refined(make_job(file, process), 2)]
     return rows
 
 

@@ -4,6 +4,7 @@ Iterative learning with the plant `graded` as the machine. Offline there is time
 simulated knows what no gain of a straight line can tell: turns, starts, and alloys whose diffusivity varies.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,10 +21,16 @@ def plan_refined(job: Job, *, progress: Progress | None = None) -> FilePlan:
     """Plan all layers of a file, then simulate what would be written and plan again, as often as it says."""
     planned = plan_job(job, progress=progress)
     for _ in range(job.refine):
-        found = simulate_plan(planned, progress=progress)
-        learned = tuple(learn(*pair) for pair in zip(planned.layers, found, strict=True))
-        planned = plan_job(replace(planned.job, learned=learned), progress=progress)
+        planned = plan_again(planned, simulate_plan(planned, progress=progress), progress=progress)
     return planned
+
+
+def plan_again(
+    planned: FilePlan, found: Sequence[Simulated], *, progress: Progress | None = None
+) -> FilePlan:
+    """The plan of the same file by a twin that knows what the plant did with the last one."""
+    learned = tuple(learn(*pair) for pair in zip(planned.layers, found, strict=True))
+    return plan_job(replace(planned.job, learned=learned), progress=progress)
 
 
 def simulate_plan(planned: FilePlan, *, progress: Progress | None = None) -> list[Simulated]:
