@@ -51,19 +51,18 @@ def test_a_twin_that_has_learned_expects_what_happened() -> None:
     assert again.factor == pytest.approx(after.factor, rel=1e-4)
 
 
-def test_one_simulation_halves_what_the_twin_misses_of_an_alloy_whose_diffusivity_varies(
+def test_one_simulation_takes_most_of_what_the_twin_misses_of_an_alloy_whose_diffusivity_varies(
     tmp_path: Path,
 ) -> None:
     job = make_job(tmp_path, "a.csv", HAIRPIN, find_process("ti64"))
     worst = [find_worst(replace(job, refine=rounds)) for rounds in (0, 1)]
     assert worst[0] > 8.0
-    assert worst[1] < 0.5 * worst[0]
-    assert worst[1] < 8.0
+    assert worst[1] < 0.3 * worst[0]
 
 
 def test_layers_are_refined_each_with_its_own_lesson(tmp_path: Path) -> None:
     job = replace(make_job(tmp_path, "a.cli", LAYERS, Process()), refine=1)
-    assert find_worst(job) < 0.7 * find_worst(replace(job, refine=0))
+    assert find_worst(job) < 0.3 * find_worst(replace(job, refine=0))
 
 
 def test_a_vector_stays_below_the_top_that_the_plate_knows(tmp_path: Path) -> None:
