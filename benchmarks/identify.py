@@ -108,7 +108,7 @@ def plan_one(k: int, run: dict[str, Any]) -> dict[str, Any]:
     """A path that was not in the log: planned blind with the process believed, and with the one found."""
     case = replace(Draws(process=BELIEVED, spread=(), seed=1).draw(k), process=BELIEVED)
     path = find_scan(case)
-    told: dict[str, Any] = {"path": case.path}
+    told: dict[str, Any] = {"path": case.path, "code": hash_code()}
     for name, process in (("believed", BELIEVED), ("found", Process.from_json(run["process"]))):
         problem = make_twin_problem(MpcProblem(window=process.window, power=process.laser.power), None)
         blind = drop(Span(0, FOR_EVER))
@@ -154,6 +154,7 @@ def replay_long(out: Path) -> dict[str, Any]:
     save(log, "\n".join(rows) + "\n")
     told: dict[str, Any] = {
         "ticks": n,
+        "code": hash_code(),
         "put_in": {
             "lost": int(lost[: n - 1].sum()),
             "nan": int((broken & ~lost)[: n - 1].sum()),
