@@ -43,11 +43,11 @@ def fuzz(
     for seed in range(row["malformed"], count):
         if round_trip is not None and seed < trips:
             _count(row, round_trip(seed))
-        began = process_time()
-        _count(row, malformed(seed))
-        row["worst_s"], row["worst_seed"] = max(
-            (row["worst_s"], row["worst_seed"]), (process_time() - began, seed)
-        )
+        word, spent = _time(malformed, seed)
+        _count(row, word)
+        if spent > row["worst_s"]:  # again: beside other work even a processor's time is no sure measure
+            spent = min(spent, *(_time(malformed, seed)[1] for _ in range(2)))
+            row["worst_s"], row["worst_seed"] = max((row["worst_s"], row["worst_seed"]), (spent, seed))
         row["malformed"] += 1
         if row["malformed"] % CHUNK == 0 or row["malformed"] == count:
             row["memory_gb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
@@ -63,6 +63,12 @@ def judge(problem: Exception, names: tuple[str, ...], place: str) -> str | None:
         print("no sentence:", type(problem).__name__, said, flush=True)
         return "raised"
     return "refused" if re.search(place, said) and any(name in said for name in names) else "without_line"
+
+
+def _time(work: Try, seed: int) -> tuple[str | None, float]:
+    began = process_time()
+    word = work(seed)
+    return word, process_time() - began
 
 
 def _load(file: Path) -> list[Row]:
