@@ -62,12 +62,13 @@ def main() -> None:
     file = options.results / "identify.json"
     if not options.page:
         until = monotonic() + 60.0 * options.minutes
+        versions = keep(options.out / "versions.json", until, find_versions)  # when it was begun
         long = keep(options.out / "replay.json", until, replay_long, options.out)
         runs = [
             keep(options.out / f"run_{k}.json", until, fit_one, k, options.out) for k in range(options.runs)
         ]
         plans = [keep(options.out / f"plan_{k}.json", until, plan_one, k, runs[k]) for k in range(PLANS)]
-        found = {"versions": find_versions(), "hidden": HIDDEN, "believed": BELIEVED.to_json()}
+        found = {"versions": versions, "hidden": HIDDEN, "believed": BELIEVED.to_json()}
         save(file, dump(found | {"runs": runs, "plans": plans, "replay": long}))
     page, figure = write_page(file)
     save(options.results / "identify.md", page)
