@@ -29,10 +29,11 @@ def write_page(file: Path) -> tuple[str, Figure]:
     """What was hidden and what was found."""
     found = json.loads(file.read_text(encoding="utf-8"))
     runs = found["runs"]
+    codes = ", ".join(sorted({run["code"] for run in runs}))
     seconds = np.median([run["seconds"] for run in runs])
     head = f"""# Is what is hidden in a plant found in its log?
 
-Made by `python benchmarks/identify.py` (code {runs[0]["code"]}; {found["versions"]["processor"]}). Plant `graded`, process `paper`;
+Made by `python benchmarks/identify.py` (code of the fits {codes}; {found["versions"]["processor"]}). Plant `graded`, process `paper`;
 {len(runs)} closed loops of 320 ticks by the twin on paths of ten families drawn by seed. The plant absorbs 0.83 of the power (the
 process says 1), has 8 % more diffusivity (less heat capacity), and a camera that is two ticks late with 5 K of noise in every pixel.
 `laserloop identify LOG --process paper` is told none of it.
@@ -104,7 +105,7 @@ def write_replay(found: dict[str, Any]) -> str:
         "## Replay of a log with broken frames\n\n"
         f"A raster of {told['ticks']} ticks ({told['ticks'] * 1.25e-4:.1f} s), written as CSV with NIST's names. Put in: {put['lost']} readings lost "
         f"(1 %), {put['nan']} NaN (0.5 %), and one second in which the same reading came again ({put['frozen']} times that are neither "
-        "lost nor NaN). Limits of the laser: 0 to 20 W.\n\n" + "\n".join(rows)
+        f"lost nor NaN). Limits of the laser: 0 to 20 W. Code {told['code']}.\n\n" + "\n".join(rows)
     )
 
 

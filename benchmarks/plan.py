@@ -28,12 +28,14 @@ from plan_page import write_page
 from laserloop.paths.orders import Orders
 from laserloop.paths.scan_file import ScanFile
 from laserloop.paths.stl_file import Hatching, hatch_stl
-from laserloop.plan.job import Job, plan_job
+from laserloop.plan.job import FilePlan, Job, plan_job
+from laserloop.plan.plates import Simulated
+from laserloop.plan.refine import plan_again, simulate_plan
 from laserloop.plan.settings import PlanSettings
-from laserloop.plan.verify import score_layers, simulate_job, verify
+from laserloop.plan.verify import score_layers, verify
 from laserloop.process import Process, find_process
 from laserloop.report.save import dump, save
-from laserloop.versions import find_versions
+from laserloop.versions import find_versions, hash_code
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
@@ -80,14 +82,27 @@ def measure(job: Job) -> Row:
     """Plan, write, read, simulate."""
     began, spent = perf_counter(), process_time()
     planned = plan_job(job)
-    content = planned.write()
+    planned.write()
     seconds, cpu = perf_counter() - began, process_time() - spent
-    told = planned.tell()
-    name = Path(job.file.name).name
-    with TemporaryDirectory() as folder:
-        out = Path(folder) / name
-        out.write_bytes(content)
-        verified = score_layers(simulate_job(planned.job.again(str(out))), job.process.window)
+    row = {"plan_s": seconds, "plan_cpu_s": cpu}
+    return tell_plan(planned, simulate_plan(planned)) | row
+
+
+def measure_refined(job: Job, rounds: int) -> list[Row]:
+    """The same for the plan as it is at first and after each of so many refinements."""
+    rows, planned = list[Row](), plan_job(job)
+    for k in range(rounds + 1):
+        found = simulate_plan(planned)
+        rows.append(tell_plan(planned, found) | {"refine": k})
+        if k < rounds:
+            planned = plan_again(planned, found)
+    return rows
+
+
+def tell_plan(planned: FilePlan, found: list[Simulated]) -> Row:
+    """A plan, and what came of it."""
+    job, content, told = planned.job, planned.write(), planned.tell()
+    name, verified = Path(job.file.name).name, score_layers(found, job.process.window)
     lines = [text.splitlines() for text in (Path(job.file.name).read_bytes(), content)]
     row = {
         "file": name,
@@ -96,8 +111,6 @@ def measure(job: Job) -> Row:
         "lines": len(lines[0]),
         "lines_written": len(lines[1]),
         "lines_kept": sum(line in set(lines[1]) for line in lines[0]),
-        "plan_s": seconds,
-        "plan_cpu_s": cpu,
         "verified": verified,
     }
     keys = ("ticks", "vectors", "commands", "t_min_k", "t_max_k", "time_s", "time_saved_s", "gain")
@@ -112,8 +125,9 @@ def measure_files() -> list[Row]:
 
 
 def measure_alloys() -> list[Row]:
-    """Other alloys, beams, windows and plates, by point."""
+    """Other alloys, beams, windows and plates, by point, as planned at once and refined; goes on if stopped."""
     processes = {
+        "paper": Process(),
         "in625": find_process("in625"),
         "316, σ 60 µm, 150 mm/s": find_process("316").change(
             sigma_um=60, speed_mm_s=150, plate_mm=(20, 20, 5), window_k=(900, 940)
@@ -123,7 +137,11 @@ def measure_alloys() -> list[Row]:
     rows = []
     for name, process in processes.items():
         for file in ("hatch.gcode", "layer.cli", "segments.txt"):
-            rows.append(measure(make_job(file, process)) | {"process": name})
+            kept = ROOT / "out" / "plan" / hash_code() / f"{process.hash}-{file}.json"
+            if not kept.exists():
+                save(kept, dump({"rows": measure_refined(make_job(file, process), 2)}))
+            found = json.loads(kept.read_text(encoding="utf-8"))["rows"]
+            rows += [row | {"process": name} for row in found]
     return rows
 
 

@@ -1,29 +1,26 @@
 """Random files through reader and writer: round trips, then the same files broken.
 
-python benchmarks/plan_fuzz.py --count 100000
+python benchmarks/plan_fuzz.py --count 100000       # half an hour on one core; may be stopped and goes on
+python benchmarks/plan_fuzz.py .gcode --seed 17     # one malformed file again: what is said to it
 
 Writes docs/results/plan/fuzz.json, from which benchmarks/plan.py --page makes its table.
 """
 
 import argparse
-import json
-import re
-import resource
 import runpy
 import warnings
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from time import process_time
 from typing import Any
 
-from laserloop.bad_input import BadInput
+from fuzzing import fuzz, judge
+
 from laserloop.paths.scan_file import ScanFile
-from laserloop.report.save import dump, save
-from laserloop.versions import find_versions
 
 ROOT = Path(__file__).parent.parent
 WRITTEN: dict[str, Any] = runpy.run_path(str(ROOT / "tests" / "paths" / "written.py"))
+ROOMS = ("bad_input.py", "paths", "process")  # that files pass through
 CHANGES = b"0123456789.,-+eE XYIJRSFGM\n\r$/;()*\x00\xff#"
 
 
@@ -33,71 +30,66 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("formats", nargs="*", help="endings, such as .gcode; all unless given")
-    parser.add_argument("--count", type=int, default=100_000, help="of each kind and format")
+    parser.add_argument("--count", type=int, default=100_000, help="malformed files of each format")
+    parser.add_argument("--trips", type=int, help="round trips of each format; as many unless given")
+    parser.add_argument("--seed", type=int, help="only the malformed file of this seed; writes nothing")
     parser.add_argument("--results", type=Path, default=ROOT / "docs" / "results")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    file = options.results / "plan" / "fuzz.json"
-    kept = json.loads(file.read_text(encoding="utf-8"))["rows"] if file.exists() else []
-    found = {row["format"]: row for row in kept}
-    for ending in options.formats or WRITTEN["MAKERS"]:
-        found[ending] = fuzz(ending, options.count)
-        save(file, dump({"versions": find_versions(), "rows": list(found.values())}))
-
-
-def fuzz(ending: str, count: int) -> dict[str, Any]:
-    """Round trips, then malformed files."""
-    row: dict[str, Any] = {
-        "format": ending,
-        "trips": 0,
-        "wrong": 0,
-        "malformed": count,
-        "refused": 0,
-        "without_line": 0,
-        "raised": 0,
-    }
-    worst = 0.0
     with TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as name:
-        folder = Path(name)
-        for seed in range(count):
-            try:
-                row["trips"] += WRITTEN["try_round_trip"](ending, seed, folder)
-            except Exception as problem:
-                row["wrong"] += 1
-                print(ending, seed, type(problem).__name__, problem, flush=True)
-            began = process_time()
-            outcome = try_broken(ending, seed, folder)
-            worst = max(worst, process_time() - began)
-            if outcome:
-                row[outcome] += 1
-    row |= {"worst_s": worst, "memory_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6}
-    print(row, flush=True)
-    return row
+        for ending in options.formats or WRITTEN["MAKERS"]:
+            files = Fuzzer(ending, Path(name))
+            if options.seed is not None:
+                files.go_through(options.seed)
+                continue
+            file = options.results / "plan" / "fuzz.json"
+            trips = options.count if options.trips is None else options.trips
+            fuzz(
+                file,
+                ending,
+                options.count,
+                ROOMS,
+                files.try_broken,
+                round_trip=files.try_round_trip,
+                trips=trips,
+            )
 
 
-def try_broken(ending: str, seed: int, folder: Path) -> str | None:
-    """Read and write a malformed file; how it failed, if it did."""
-    rng = Random(seed)
-    file = folder / f"c{ending}"
-    file.write_bytes(break_bytes(WRITTEN["MAKERS"][ending](rng).encode(), rng))
-    try:
+class Fuzzer:
+    """Files of one format in one folder."""
+
+    def __init__(self, ending: str, folder: Path) -> None:
+        self.ending, self.folder = ending, folder
+
+    def try_round_trip(self, seed: int) -> str | None:
+        """A file that was written says what was asked for."""
+        try:
+            return "trips" if WRITTEN["try_round_trip"](self.ending, seed, self.folder) else None
+        except Exception as problem:
+            print("round trip", self.ending, seed, type(problem).__name__, problem, flush=True)
+            return "wrong"
+
+    def try_broken(self, seed: int) -> str | None:
+        """How a malformed file failed, if it did."""
+        try:
+            self.go_through(seed)
+        except Exception as problem:
+            word = judge(problem, (f"c{self.ending}", f"d{self.ending}"), r", line [1-9]")
+            if word != "refused":
+                print(word, self.ending, seed, problem, flush=True)
+            return word
+        return None
+
+    def go_through(self, seed: int) -> None:
+        """Read and write a malformed file, and read what was written."""
+        rng = Random(seed)
+        file, written = self.folder / f"c{self.ending}", self.folder / f"d{self.ending}"
+        file.write_bytes(break_bytes(WRITTEN["MAKERS"][self.ending](rng).encode(), rng))
         scan = ScanFile(str(file), None, 20.0)
         scan.read_layers()
         orders = WRITTEN["draw_orders"](WRITTEN["read_moves"](scan), rng, most=3)
-        written = folder / f"d{ending}"
         written.write_bytes(scan.write(orders))
         ScanFile(str(written), None, 20.0).read_layers()
-    except BadInput as problem:
-        if "\n" in str(problem):
-            return "raised"
-        if not re.search(r", line [1-9]", str(problem)):
-            print("without a line", ending, seed, problem, flush=True)
-            return "without_line"
-        return "refused"
-    except Exception as problem:
-        print("malformed", ending, seed, type(problem).__name__, problem, flush=True)
-        return "raised"
-    return None
 
 
 def break_bytes(content: bytes, rng: Random) -> bytes:

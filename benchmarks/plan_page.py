@@ -25,6 +25,7 @@ def write_page(results: Path) -> str:
         ("layers", write_layers),
         ("times", write_times),
         ("fuzz", write_fuzz),
+        ("fuzz_logs", write_fuzz_logs),
     ):
         file = results / "plan" / f"{name}.json"
         if file.exists():
@@ -75,13 +76,23 @@ def write_files(rows: list[Row]) -> str:
 
 def write_alloys(rows: list[Row]) -> str:
     """Other processes."""
-    told = "\n## Other alloys, beams, windows and plates\n\nBy point; the gain is what one straight line told.\n\n"
-    lines = (
-        f"{row['process']} | {row['window_k'][0]:g}–{row['window_k'][1]:g} K | {row['file']} | {row['gain']:.4f} | "
-        f"{show_range(row)} | {show_range(row['verified'])}"
-        for row in rows
+    told = (
+        "\n## Other alloys, beams, windows and plates\n\nBy point; the gain is what one straight line told. Refined "
+        "(`--refine`): the plan was simulated on `graded`, the twin's gain corrected\ntick by tick by what came of it, and the "
+        "path planned again. The last two columns are therefore of the very plant that the plan has learned from:\nthey say "
+        "how much of what remains is the twin's, not how a plate that differs from `graded` would answer.\n\n"
     )
-    return told + show_table("process | window | file | gain | planned | simulated", lines)
+    lines = []
+    for first in (row for row in rows if row["refine"] == 0):
+        same = [row for row in rows if all(row[key] == first[key] for key in ("process", "file"))]
+        cells = " | ".join(show_range(row["verified"]) for row in sorted(same, key=lambda row: row["refine"]))
+        lines.append(
+            f"{first['process']} | {first['window_k'][0]:g}–{first['window_k'][1]:g} K | {first['file']} | "
+            f"{first['gain']:.4f} | {show_range(first)} | {cells}"
+        )
+    return told + show_table(
+        "process | window | file | gain | planned | simulated | refined once | refined twice", lines
+    )
 
 
 def write_speed(rows: list[Row]) -> str:
@@ -137,13 +148,28 @@ def write_fuzz(rows: list[Row]) -> str:
         "Malformed: the same files with bytes changed, lost or\ndoubled; each is read and written, or refused in one "
         "sentence that names its line (`python benchmarks/plan_fuzz.py`).\n\n"
     )
+    return told + show_fuzz(rows)
+
+
+def write_fuzz_logs(rows: list[Row]) -> str:
+    """Malformed recordings."""
+    told = (
+        "\n## Malformed logs\n\nRecordings that `identify` and `replay` read: good ones with bytes changed, cut or doubled, or "
+        "cells replaced by hostile ones.\nEach is read, or refused in one sentence that names the file and, of texts (CSV, "
+        "JSON, the table of poses), the line (`python benchmarks/fuzz_logs.py`).\n\n"
+    )
+    return told + show_fuzz(rows)
+
+
+def show_fuzz(rows: list[Row]) -> str:
+    """A line for each format; time is the processor's."""
     lines = (
-        f"{row['format']} | {row['trips']} | {row['wrong']} | {row['malformed']} | {row['refused']} | "
-        f"{row.get('without_line', '?')} | {row['raised']} | "
-        f"{1e3 * row['worst_s']:.0f} ms | {row['memory_gb']:.2f} GB"
+        f"{row['format']} | {row['trips'] or '–'} | {row['wrong'] if row['trips'] else '–'} | {row['malformed']} | "
+        f"{row['refused']} | {row['without_line']} | {row['raised']} | {1e3 * row['worst_s']:.0f} ms | "
+        f"{row['memory_gb']:.2f} GB | {row.get('code', '')[:8]}"
         for row in rows
     )
-    return told + show_table(
-        "format | round trips | wrong | malformed | refused with the line | without | other errors | worst time | memory",
+    return show_table(
+        "format | round trips | wrong | malformed | refused with the place | without | other errors | worst time | memory | code",
         lines,
     )

@@ -18,8 +18,8 @@ from laserloop.arena.tables import Tables, save_tables, summarise, tabulate
 from laserloop.arena.tasks import Task, list_tasks
 from laserloop.bad_input import BadInput
 from laserloop.cli import main
-from laserloop.loop.case import find_scan
 from laserloop.cli.view import view
+from laserloop.loop.case import find_scan
 
 TIMELESS = ("standings.json", "scores.parquet")
 

@@ -54,6 +54,15 @@ def test_by_vector_only_powers_change(capsys: Capture) -> None:
     assert after[4].endswith("; there")
 
 
+def test_a_refined_plan_says_so(capsys: Capture) -> None:
+    out, _ = run(capsys, "plan", "part.gcode", "--refine", "1", "--out", "b.gcode", "--json", "b.json")
+    assert "refined once on graded" in " ".join(out.split())
+    assert json.loads(Path("b.json").read_text())["refined"] == 1
+    plain, _ = run(capsys, "plan", "part.gcode", "--out", "c.gcode")
+    assert "refined" not in plain
+    assert Path("b.gcode").read_bytes() != Path("c.gcode").read_bytes()
+
+
 def test_a_built_in_path_becomes_waypoints_with_powers(capsys: Capture) -> None:
     run(capsys, "plan", "diagonal", "--out", "d.csv", "--json", "d.json")
     assert Path("d.csv").read_text().startswith("x_mm,y_mm,lit,speed_mm_s,power_w\n")

@@ -180,6 +180,7 @@ def test_what_is_not_known_is_passed_over_with_one_note() -> None:
         ("G2 X1 Y0 I0 J0", "equally far from its centre, but are 0 and 1 mm"),
         ("G2 X0 Y0 I1 P3", "must have one turn, but P is 3"),
         ("G2 I100000000", "must fit on a plate, but its radius is 100000 m"),
+        ("G2 I25000", "must fit on a plate, but its radius is 25 m"),
         ("G18 G2 X1 Y0 R1", "must lie in the plate's plane"),
         ("G1 F0", "F must be positive, but is 0"),
         ("G1 X1 F-600", "F must be positive, but is -600"),

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,6 +43,16 @@ def plan(
         float | None,
         take_number(1e-3, 1e4, "W", "The most in W that the laser can give.", default=OF_PROCESS),
     ] = None,
+    refine: Annotated[
+        int,
+        take_number(
+            0,
+            10,
+            "",
+            "Simulate the plan on the graded plant and plan again with what that taught, so many times; for "
+            "alloys whose diffusivity varies.",
+        ),
+    ] = 0,
     verify: Annotated[
         bool, Parameter(help="Read the written file again and simulate it on the graded plant.", negative="")
     ] = False,
@@ -73,6 +84,7 @@ def plan(
     For example:
 
         laserloop plan part.gcode --process mine.yaml --out part-planned.gcode --verify
+        laserloop plan part.gcode --process ti64 --refine 1 --out part-planned.gcode --verify
         laserloop plan part.gcode --process ti64 --by vector --out part-planned.gcode
         laserloop plan part.gcode --speed-mm-s 150,600 --out faster.gcode --json faster.json
         laserloop plan part.stl --layer-um 40 --hatch-um 100 --centre --out part.cli
@@ -83,7 +95,7 @@ def plan(
     process = _change((target or ProcessOptions()).find(), window_k, power_max_w)
 
     def make_job(file: str) -> "Job":
-        return _make_job(file, lie, machine, process, keep)
+        return replace(_make_job(file, lie, machine, process, keep), refine=refine)
 
     if others:
         if plot is not None:
@@ -109,14 +121,14 @@ def plan(
 def _plan_one(
     named: "tuple[str, Job]", out: Path, json_file: Path | None, plot: Path | None, *, verify: bool
 ) -> None:
-    from laserloop.plan.job import plan_job
+    from laserloop.plan.refine import plan_refined
     from laserloop.plan.verify import verify as verify_job
     from laserloop.report.plan_tables import tabulate_layers, tabulate_plan
     from laserloop.report.terminal import show
 
     path, job = named
     with _progress(path) as progress:
-        planned = plan_job(job, progress=progress)
+        planned = plan_refined(job, progress=progress)
         notes = [note.replace(job.file.name, path) for note in planned.notes]
         record = planned.tell() | {"path": path, "out": str(out), "notes": notes}
         _write(out, planned)

@@ -27,6 +27,7 @@ PEAK, TAKEN = "measured_peak_k", "measured_time_us"
 OWN = ("t_s", "x_mm", "y_mm", "power_w")
 OWN_PEAK = "t_measured_k"
 TRUTHS = ("t_true_k", "t_peak_k")  # of a run without measurements, T_max itself
+MOST_POWER = 1e4  # W; no laser of such machines has more
 
 
 def read_csv_log(file: Path) -> Recording:
@@ -93,10 +94,10 @@ def make_recording(
 
 def check_power(table: TextTable, power: FloatArray, column: str) -> None:
     """Refuse powers that no laser has; a little below 0 is a sensor's offset."""
-    bad = np.flatnonzero(~((power >= -1.0) & (power <= 1e4)))
+    bad = np.flatnonzero(~((power >= -1.0) & (power <= MOST_POWER)))
     if len(bad):
         raise BadInput(
-            f"{table.where(int(bad[0]))}: {column} must lie between 0 and 10000 W, but is "
+            f"{table.where(int(bad[0]))}: {column} must lie between 0 and {MOST_POWER:g} W, but is "
             f"{power[bad[0]]:g}; correct it"
         )
 

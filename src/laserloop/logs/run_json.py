@@ -1,6 +1,5 @@
 """Runs of laserloop as logs: what `control --json` and `simulate --json` write."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,97 +9,102 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput, show
-from laserloop.logs.csv_log import OWN_PEAK, TRUTHS, record_ends, tell_truth
+from laserloop.logs.csv_log import MOST_POWER, OWN, OWN_PEAK, TRUTHS, record_ends, tell_truth
+from laserloop.logs.json_text import JsonText, read_json_text
 from laserloop.logs.recording import MOST_ROWS, Recording, RowTimes
 from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
 
-LARGEST = 1_000_000_000  # bytes
-COLUMNS = ("t_s", "x_mm", "y_mm", "power_w")
-
 
 def read_run_json(file: Path) -> Recording:
     """The recording of a run; its process is inside."""
-    page = load(file)
-    series = page.get("series", page)
-    if not isinstance(series, Mapping):
-        raise BadInput(f"{file.name}: series must be lists by name, but is {show(series)}; write it anew")
-    lists = {name: _take(series, name, file) for name in COLUMNS}
-    lengths = {len(values) for values in lists.values()}
-    if len(lengths) != 1:
-        raise BadInput(f"{file.name}: {', '.join(COLUMNS)} must be equally long, but are not; write it anew")
-    for name, values in lists.items():
+    page = read_json_text(file)
+    series = _Series(page)
+    t, x, y, power = (series.take_finite(name) for name in OWN)
+    bad = np.flatnonzero((power < 0.0) | (power > MOST_POWER))
+    if len(bad):
+        raise BadInput(
+            f"{series.where(OWN[3], bad[0])}: power_w must lie between 0 and {MOST_POWER:g} W, but is "
+            f"{power[bad[0]]:g}; correct it"
+        )
+    time = RowTimes(lambda k: series.where(OWN[0], k), OWN[0], t)
+    name = next((name for name in (OWN_PEAK, *TRUTHS) if name in series.lists), OWN_PEAK)
+    peaks = series.take(name)
+    came = np.array([value is not None for value in series.lists[name]], dtype=np.bool_)
+    positions = 1e-3 * np.stack((x, y), axis=1)
+    recording = record_ends(file.name, time.seconds, positions, power, peaks, came)
+    return replace(recording, process=_find_process(page), notes=tell_truth(file.name, name))
+
+
+class _Series:
+    """The lists of a run by name, equally long."""
+
+    def __init__(self, page: JsonText) -> None:
+        if not isinstance(page.value, Mapping):
+            raise BadInput(
+                f"{page.where()}: a run must be a JSON object, but is {show(page.value)}; write it anew"
+            )
+        self.lists: Mapping[str, Any] = page.value.get("series", page.value)
+        if not isinstance(self.lists, Mapping):
+            raise BadInput(
+                f"{page.where('series')}: series must be lists by name, but is {show(self.lists)}; write it "
+                "anew"
+            )
+        self._page = page
+        self._keys = ("series",) if "series" in page.value else ()
+
+    def where(self, name: str, entry: np.intp | int) -> str:
+        """The name of an entry, counted from 0, in complaints."""
+        return f"{self._page.where(*self._keys, name, int(entry))}, entry {entry}"
+
+    def take(self, name: str) -> FloatArray:
+        """The numbers of a list as long as the first; NaN where there is none."""
+        values, first = self.lists.get(name), self.lists.get(OWN[0])
+        if not isinstance(values, list) or not 0 < len(values) <= MOST_ROWS:
+            raise BadInput(
+                f"{self._page.where(*self._keys, name)}: {name} must be a list of 1 to {MOST_ROWS} numbers, "
+                f"but is {show(values)}; give what control --json or simulate --json wrote"
+            )
+        if isinstance(first, list) and len(values) != len(first):
+            raise BadInput(
+                f"{self._page.where(*self._keys, name)}: {name} must have {len(first)} entries as {OWN[0]}, "
+                f"but has {len(values)}; write it anew"
+            )
+        for k, value in enumerate(values):
+            number = isinstance(value, int | float) and not isinstance(value, bool) and not abs(value) > 1e300
+            if not (value is None or number):
+                raise BadInput(
+                    f"{self.where(name, k)}: {name} must be a number, but is {show(value)}; write it anew"
+                )
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+    def take_finite(self, name: str) -> FloatArray:
+        """A list in which nothing may be missing."""
+        values = self.take(name)
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
-            raise BadInput(f"{file.name}: entry {bad[0]} of {name} must be a finite number; correct it")
-    if (lists["power_w"] < 0.0).any():
-        raise BadInput(f"{file.name}: power_w must not be negative, but is; correct it")
-    time = RowTimes(lambda k: f"{file.name}, entry {k}", "t_s", lists["t_s"])
-    peaks, came, notes = _find_readings(series, len(time.seconds), file)
-    positions = 1e-3 * np.stack((lists["x_mm"], lists["y_mm"]), axis=1)
-    recording = record_ends(file.name, time.seconds, positions, lists["power_w"], peaks, came)
-    inside = page.get("process")
-    process = (
-        Process.from_json(inside, where=f"the process in {file.name}")
-        if isinstance(inside, Mapping)
-        else None
-    )
-    return replace(recording, process=process, notes=notes)
+            raise BadInput(f"{self.where(name, bad[0])}: {name} must be a finite number; correct it")
+        return values
 
 
-def load(file: Path) -> Mapping[str, Any]:
-    """A JSON object, within limits."""
+def _find_process(page: JsonText) -> Process | None:
+    """The process inside; what is wrong with it is wrong in a line."""
+    inside = page.value.get("process")
+    if not isinstance(inside, Mapping):
+        return None
     try:
-        if file.stat().st_size > LARGEST:
-            raise BadInput(f"{file.name}: a run may have at most {LARGEST} bytes, but has more; cut it")
-        page = json.loads(file.read_bytes())
-    except json.JSONDecodeError as problem:
-        raise BadInput(
-            f"{file.name}, line {problem.lineno}, column {problem.colno}: a run must be JSON, but is not "
-            f"({problem.msg}); write it anew"
-        ) from None
-    except UnicodeDecodeError as problem:
-        line = problem.object.count(b"\n", 0, problem.start) + 1
-        raise BadInput(
-            f"{file.name}, line {line}: a run must be JSON in UTF-8, but byte {problem.start} is not; write "
-            "it anew"
-        ) from None
-    except RecursionError:
-        raise BadInput(f"{file.name}: a run must be JSON, but brackets go too deep; write it anew") from None
-    except OSError as problem:
-        raise BadInput(
-            f"the log {str(file)[:80]!r} must be readable, but is not ({problem.strerror}); check its name"
-        ) from None
-    if not isinstance(page, Mapping):
-        raise BadInput(f"{file.name}: a run must be a JSON object, but is {show(page)}; write it anew")
-    return page
+        return Process.from_json(inside, where="the process of this run")
+    except BadInput as problem:
+        key = next((key for key, value in inside.items() if not _stands_alone(key, value)), None)
+        place = page.where("process") if key is None else page.where("process", key)
+        raise BadInput(f"{place}: {problem}") from None
 
 
-def _take(series: Mapping[str, Any], name: str, file: Path) -> FloatArray:
-    values = series.get(name)
-    if not isinstance(values, list) or not 0 < len(values) <= MOST_ROWS:
-        raise BadInput(
-            f"{file.name}: {name} must be a list of 1 to {MOST_ROWS} numbers, but is {show(values)}; give "
-            "what control --json or simulate --json wrote"
-        )
-    for k, value in enumerate(values):
-        if not (value is None or (isinstance(value, int | float) and not abs(value) > 1e300)):
-            raise BadInput(
-                f"{file.name}: entry {k} of {name} must be a number, but is {show(value)}; write it anew"
-            )
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-
-
-def _find_readings(
-    series: Mapping[str, Any], n: int, file: Path
-) -> tuple[FloatArray, NDArray[np.bool_], tuple[str, ...]]:
-    """Readings, where there are some, and what was assumed; without measurements the plant's own T_max."""
-    name = next((name for name in (OWN_PEAK, *TRUTHS) if name in series), OWN_PEAK)
-    peaks = _take(series, name, file)
-    if len(peaks) != n:
-        raise BadInput(
-            f"{file.name}: {name} must have {n} entries as t_s, but has {len(peaks)}; write it anew"
-        )
-    came = np.array([value is not None for value in series[name]], dtype=np.bool_)
-    return peaks, came, tell_truth(file.name, name)
+def _stands_alone(key: str, value: object) -> bool:
+    """Whether one key of a process means something."""
+    try:
+        Process.from_json({key: value})
+    except BadInput:
+        return False
+    return True

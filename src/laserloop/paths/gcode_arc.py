@@ -3,7 +3,7 @@
 from laserloop.bad_input import BadInput
 from laserloop.paths.arc import count_chords, find_centre, is_arc, trace_arc
 
-MAX_CHORDS = 1_000_000
+MAX_CHORDS = 100_000  # a whole turn of 20 m radius; no plate is as large
 
 
 def follow_arc(

@@ -1,11 +1,13 @@
 """A job: a file in, the same file with planned powers out, and an account of it."""
 
+import hashlib
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.paths import Track
@@ -13,6 +15,7 @@ from laserloop.paths.orders import Orders, join_orders
 from laserloop.paths.path import SETTLING_TICKS
 from laserloop.paths.sampling import DEFAULT_JUMP_SPEED
 from laserloop.paths.scan_file import ScanFile
+from laserloop.plan.correction import Correction
 from laserloop.plan.plan import LayerPlan, Planner, Progress
 from laserloop.plan.route import Route, lay_route
 from laserloop.plan.settings import PlanSettings
@@ -21,7 +24,17 @@ from laserloop.plan.speeds import free_speeds, set_speeds
 from laserloop.predict.twin.reach import find_speed, judge_reach
 from laserloop.process import Process
 
+FloatArray = NDArray[np.float64]
+
 SUMS = ("ticks", "vectors", "commands", "n_over")  # of layers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """What a simulation of a planned layer taught."""
+
+    correction: Correction
+    speeds: FloatArray  # (stretches,), m/s, that the layer was simulated at; NaN: as the file says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +51,8 @@ class Job:
     recoating: float = 10.0  # s, between two layers
     settling: float = np.inf  # m, see `Route`; of free speeds ten ticks at the file's own
     folder: Path | None = None  # where layers are kept that are done; None: nowhere
+    refine: int = 0  # how often the plan is simulated and made anew, see `plan_refined`
+    learned: tuple[Learned, ...] = ()  # of each layer, once it was simulated
 
     @property
     def shelf(self) -> Shelf | None:
@@ -46,6 +61,9 @@ class Job:
             return None
         names = ("layer", "offset", "centre", "jump_speed", "recoating")
         more = {name: getattr(self, name) for name in names} | {"s_max": self.file.s_max}
+        if self.learned:
+            factors = (each.correction.factor.tobytes() for each in self.learned)
+            more["learned"] = [hashlib.sha256(factor).hexdigest() for factor in factors]
         return Shelf(self.folder, self.file.name, self.process, self.settings, more)
 
     def read(self) -> list[Track]:
@@ -107,6 +125,7 @@ class FilePlan:
         return {
             "path": self.job.file.name,
             "by": settings.by,
+            "refined": self.job.refine,
             **{name: sum(told[name] for told in layers) for name in SUMS},
             "t_max_k": max(told["t_max_k"] for told in layers),
             "t_min_k": min(told["t_min_k"] for told in layers),
@@ -124,8 +143,8 @@ class FilePlan:
 
 
 def plan_job(job: Job, *, progress: Progress | None = None) -> FilePlan:
-    """Plan all layers of a file one after another, the plate cooling in between."""
-    job = replace(job, settings=_refine(job))
+    """Plan all layers of a file one after another, the plate cooling in between; once, see `plan_refined`."""
+    job = replace(job, settings=_coarsen(job))
     tracks = job.read()
     routes = [job.lay(track) for track in tracks]
     speeds = np.concatenate([route.path.lit_speeds for route in routes])
@@ -159,10 +178,19 @@ def _plan_layer(
     k, track, route = layer
     shelf = job.shelf
     kept = None if shelf is None else shelf.find(k)
+    learned = job.learned[k] if job.learned else None
+    correction = None if learned is None else learned.correction
+
+    def move(speeds: FloatArray) -> Route:
+        return route if np.isnan(speeds).all() else job.lay(set_speeds(track, route, speeds))
+
     if kept is not None:
-        moved = route if np.isnan(kept.speeds).all() else job.lay(set_speeds(track, route, kept.speeds))
-        return planner.replay(moved, kept)
-    if job.settings.speeds is None:
+        return planner.replay(move(kept.speeds), kept, correction)
+    if learned is not None:
+        planned = planner.plan(
+            move(learned.speeds), speeds=learned.speeds, correction=correction, progress=progress
+        )
+    elif job.settings.speeds is None:
         planned = planner.plan(route, progress=progress)
     else:
         faster, chosen = free_speeds(track, job.lay, planner, job.settings.speeds, progress)
@@ -172,6 +200,6 @@ def _plan_layer(
     return planned
 
 
-def _refine(job: Job) -> PlanSettings:
+def _coarsen(job: Job) -> PlanSettings:
     """Steps as coarse as the file's own numbers."""
     return replace(job.settings, step=max(job.settings.step, job.file.find_step()))

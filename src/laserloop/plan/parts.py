@@ -12,7 +12,8 @@ from typing import Any
 
 from laserloop.bad_input import BadInput
 from laserloop.cluster import check_workers, open_cluster, share_out
-from laserloop.plan.job import Job, plan_job
+from laserloop.plan.job import Job
+from laserloop.plan.refine import plan_refined
 from laserloop.plan.verify import verify
 
 
@@ -62,7 +63,7 @@ def plan_part(part: Part) -> PlannedPart:
         try:
             file.write_bytes(part.content)
             job = replace(part.job, file=replace(part.job.file, name=str(file)))
-            planned = plan_job(job)
+            planned = plan_refined(job)
             content, record = planned.write(), planned.tell()
             if part.verified:
                 written.parent.mkdir()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from laserloop.paths.orders import Orders
 from laserloop.plan.commands import Commands, cut, make_orders
+from laserloop.plan.correction import Correction
 from laserloop.plan.powers import HORIZON, Course, Settler, make_player, plan_ticks
 from laserloop.plan.route import Route
 from laserloop.plan.settings import PlanSettings
@@ -28,6 +29,7 @@ class LayerPlan:
     route: Route
     kept: Kept
     orders: Orders
+    correction: Correction  # of the twin that planned it
 
     @property
     def commands(self) -> Commands:
@@ -92,38 +94,43 @@ class Planner:
         return course
 
     def plan(
-        self, route: Route, *, speeds: FloatArray | None = None, progress: Progress | None = None
+        self,
+        route: Route,
+        *,
+        speeds: FloatArray | None = None,
+        correction: Correction | None = None,
+        progress: Progress | None = None,
     ) -> LayerPlan:
         """Powers for a route; the plate is then as they leave it. `speeds`, m/s, are what its moves get."""
         state = self._ahead.save()
-        nominal = plan_ticks(self._ahead, route.path, _about("planning", progress)).power
+        nominal = plan_ticks(self._ahead, route.path, _about("planning", progress), correction).power
         commands = cut(route, nominal, self.settings, self._kelvin_per_watt)
-        settler = Settler(self._follower, self.process, route, nominal, self.settings.step)
+        settler = Settler(self._follower, self.process, route, nominal, self.settings.step, correction)
         powers, course = settler.settle(commands, _about("commands", progress))
         self._ahead.restore(state)
         self._ahead.follow(route.path.positions, course.power)
         ordered = np.full(len(route), np.nan) if speeds is None else speeds
-        return finish(route, Kept(commands, powers, course, ordered))
+        return self._finish(route, Kept(commands, powers, course, ordered), correction)
 
-    def replay(self, route: Route, kept: Kept) -> LayerPlan:
+    def replay(self, route: Route, kept: Kept, correction: Correction | None = None) -> LayerPlan:
         """A layer that was planned before; the plate is then as it leaves it."""
         for player in (self._ahead, self._follower):
             player.follow(route.path.positions, kept.course.power)
-        return finish(route, kept)
+        return self._finish(route, kept, correction)
 
     def pause(self, seconds: float, place: FloatArray) -> None:
         """The plate cools while the beam goes dark to a place, m."""
         for player in (self._ahead, self._follower):
             player.pause(seconds, place)
 
-
-def finish(route: Route, kept: Kept) -> LayerPlan:
-    """What is planned for a route, with the orders that it makes."""
-    return LayerPlan(
-        route=route,
-        kept=kept,
-        orders=make_orders(route, kept.commands, kept.powers, kept.speeds),
-    )
+    def _finish(self, route: Route, kept: Kept, correction: Correction | None) -> LayerPlan:
+        """What is planned for a route, with the orders that it makes."""
+        return LayerPlan(
+            route=route,
+            kept=kept,
+            orders=make_orders(route, kept.commands, kept.powers, kept.speeds),
+            correction=correction or Correction(self.process, np.ones(len(route.path))),
+        )
 
 
 def _about(what: str, progress: Progress | None) -> Callable[[int, int], None] | None:

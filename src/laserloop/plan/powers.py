@@ -10,9 +10,9 @@ from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem
 from laserloop.control.twin import make_twin_problem
 from laserloop.native.build import NoCompiler
-from laserloop.native.twin_player import TwinPlayer
 from laserloop.paths import ScanPath
 from laserloop.plan.commands import Commands
+from laserloop.plan.correction import Correction, TaughtPlayer
 from laserloop.plan.route import Route
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.process import Process
@@ -27,12 +27,12 @@ PROBE = 0.02  # of the power, to see what a watt does
 CHUNK = 4096  # ticks between two signs of progress
 
 
-def make_player(process: Process, *, horizon: int, speed: float, gain: float) -> TwinPlayer:
+def make_player(process: Process, *, horizon: int, speed: float, gain: float) -> TaughtPlayer:
     """The twin of a process for beams up to a speed, m/s."""
     problem = MpcProblem(window=process.window, power=process.laser.power, horizon=horizon)
     twin = TwinPredictor(replace(process, speed=speed), TwinSettings(horizon=horizon))
     try:
-        return TwinPlayer(twin, make_twin_problem(problem), gain=gain)
+        return TaughtPlayer(twin, make_twin_problem(problem), gain=gain)
     except NoCompiler as missing:
         raise BadInput(
             f"planning a whole path needs a C compiler, but there is none ({missing}); install gcc or clang."
@@ -47,15 +47,23 @@ class Course:
     temperature: FloatArray  # (ticks,), K, at the end of each
 
 
-def plan_ticks(player: TwinPlayer, path: ScanPath, progress: Progress | None = None) -> Course:
+def plan_ticks(
+    player: TaughtPlayer,
+    path: ScanPath,
+    progress: Progress | None = None,
+    correction: Correction | None = None,
+) -> Course:
     """The power of every tick, without any measurement."""
     n, beyond = len(path), player.horizon
     way, lit = path.preview(0, n + beyond), path.preview_lit(0, n + beyond)
     parts = list[tuple[FloatArray, FloatArray]]()
-    for k in range(0, n, CHUNK):
-        parts.append(player.plan(way[k:], lit[k:], min(CHUNK, n - k)))
-        if progress is not None:
-            progress(min(k + CHUNK, n), n)
+    step = CHUNK if correction is None else 1
+    for k in range(0, n, step):
+        if correction is not None:
+            player.trust(float(correction.factor[k]))
+        parts.append(player.plan(way[k:], lit[k:], min(step, n - k)))
+        if progress is not None and (k + step) % CHUNK < step:
+            progress(min(k + step, n), n)
     power, temperature = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Course(power, temperature)
 
@@ -64,10 +72,16 @@ class Settler:
     """Finds the power of each command in turn, given all before it as they will be written."""
 
     def __init__(
-        self, player: TwinPlayer, process: Process, route: Route, nominal: FloatArray, step: float
+        self,
+        player: TaughtPlayer,
+        process: Process,
+        route: Route,
+        nominal: FloatArray,
+        step: float,
+        correction: Correction | None = None,
     ) -> None:
         self._player, self._process, self._route, self._nominal = player, process, route, nominal
-        self._step = step
+        self._step, self._correction = step, correction
         path = route.path
         self._counted = route.counted
         self._power = np.zeros(len(path))  # of the commands so far
@@ -129,8 +143,10 @@ class Settler:
         if other == power:
             other = power + PROBE * high
         state = self._player.save()
-        way = self._route.path.positions[own.start : far + 1]
-        T = [self._player_follow(way, lit * (base + shape * watts), state) for watts in (power, other)]
+        T = list[FloatArray]()
+        for watts in (power, other):
+            T.append(self._follow(own.start, lit * (base + shape * watts)))
+            self._player.restore(state)
         slope = (T[1] - T[0])[mask] / (other - power)
         foot, top = self._process.window
         middle, top = 0.5 * (foot + top), top - MARGIN * (top - foot)
@@ -143,11 +159,11 @@ class Settler:
         limits = np.where(own_slope > 1e-6, power + (top - T[0][: len(weight)][inside]) / own_slope, np.inf)
         return best, float(limits.min(initial=high))
 
-    def _player_follow(self, way: FloatArray, power: FloatArray, state: NDArray[np.uint8]) -> FloatArray:
-        """What some powers would lead to."""
+    def _follow(self, first: int, power: FloatArray) -> FloatArray:
+        """What some powers, W, lead to from a tick on, K."""
+        way = self._route.path.positions[first : first + len(power) + 1]
         found = self._player.follow(way, power)
-        self._player.restore(state)
-        return found
+        return found if self._correction is None else self._correction.apply(found, first)
 
     def _round(self, power: float, most: float) -> float:
         """A whole number of the laser's steps up to `most`, within its limits and above 0."""
@@ -160,6 +176,5 @@ class Settler:
         """Go on to a tick with what is decided."""
         if to > self._done:
             span = slice(self._done, to)
-            way = self._route.path.positions[self._done : to + 1]
-            self._temperature[span] = self._player.follow(way, self._power[span])
+            self._temperature[span] = self._follow(self._done, self._power[span])
             self._done = to

@@ -17,7 +17,7 @@ def tabulate_plan(record: Mapping[str, Any]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     facts = {
         "planned": f"{record['path']}, {HEADINGS[record['by']]}: {record['commands']} powers for "
-        f"{record['vectors']} vectors, {record['ticks']} ticks",
+        f"{record['vectors']} vectors, {record['ticks']} ticks{_tell_refined(record.get('refined', 0))}",
         "window": "{:g} – {:g} K".format(*record["window_k"]),
         "planned T_max": _show(record),
     }
@@ -77,6 +77,10 @@ def tabulate_parts(records: Sequence[Mapping[str, Any]]) -> Table:
             Text(record["out"]),
         )
     return table
+
+
+def _tell_refined(rounds: int) -> str:
+    return f", refined {'once' if rounds == 1 else f'{rounds} times'} on graded" if rounds else ""
 
 
 def _show(told: Mapping[str, Any]) -> str:
