@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from typing import Any
 
 import pytest
 
@@ -16,9 +17,10 @@ def test_all_results_come_in_and_waiting_leaves_nothing_behind(
     waiting = list[int]()
     naps = [1.5, *[0.01] * 30]
     with open_cluster(2) as client:
+        loop: Any = client.loop
 
         def count() -> None:
-            waiting.append(len(asyncio.all_tasks(client.loop.asyncio_loop)))  # type: ignore[attr-defined]
+            waiting.append(len(asyncio.all_tasks(loop.asyncio_loop)))
 
         found = list(share_out(client, time.sleep, [(seconds,) for seconds in naps], on_wait=count))
     assert found == [None] * len(naps)
