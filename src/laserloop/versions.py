@@ -48,8 +48,8 @@ def hash_code() -> str:
 
 @cache
 def hash_loop() -> str:
-    """The same of what a closed loop along a given path, without a network, depends on."""
-    return hash_source(Path(__file__).parent, only=LOOP, but=SHOWING | {"networks"})
+    """The same of what a closed loop along a given path, without a network or a rehearsal, depends on."""
+    return hash_source(Path(__file__).parent, only=LOOP, but=SHOWING | {"networks", "rehearsal.py"})
 
 
 def hash_source(root: Path, *, only: Collection[str] = (), but: Collection[str] = SHOWING) -> str:
@@ -59,7 +59,7 @@ def hash_source(root: Path, *, only: Collection[str] = (), but: Collection[str] 
         place = file.relative_to(root)
         if only and place.parts[0] not in only and place.as_posix() not in only:
             continue
-        if file.suffix in SOURCES and not set(but).intersection(place.parts[:-1]):
+        if file.suffix in SOURCES and not set(but).intersection(place.parts):
             digest.update(f"{place.as_posix()} {file.stat().st_size}\n".encode())
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

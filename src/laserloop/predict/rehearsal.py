@@ -1,7 +1,8 @@
 """Rehearsal: a predictor that asks the plant itself, so no model of it can know better.
 
 T(P) ≈ T(P⁰) + G (P − P⁰), G by rehearsing with one power changed at a time. The slopes of one tick often do
-for the next: they are kept until a rehearsal departs from their line.
+for the next: they are kept until a rehearsal departs from their line, unless a power changes nothing in its
+own tick, as while the hottest place is one that the beam has left: from such slopes no plan would ever move.
 """
 
 from collections.abc import Callable
@@ -82,10 +83,12 @@ class RehearsalForecast:
     def linearise(self, plan: FloatArray) -> tuple[FloatArray, FloatArray]:
         """T_max, K, and its slopes, K/W, if need be by nudging."""
         predicted = self._recall(plan)
-        if self._predictor.slopes is None:
-            self._predictor.slopes = self._predictor.find_slopes(plan, predicted, self._way)
+        slopes = self._predictor.slopes
+        if slopes is None:
+            slopes = self._predictor.find_slopes(plan, predicted, self._way)
+            self._predictor.slopes = slopes if (np.diag(slopes) > 0.0).all() else None
         self._line = plan, predicted
-        return predicted, self._predictor.slopes
+        return predicted, slopes
 
     def _recall(self, plan: FloatArray) -> FloatArray:
         """The rehearsal of a plan; the latest is not rehearsed again."""

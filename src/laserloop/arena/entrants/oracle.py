@@ -6,6 +6,7 @@ from pathlib import Path
 from laserloop.arena.entrant import Entrant, Seat
 from laserloop.control.action import Controller
 from laserloop.loop.controllers import make_oracle
+from laserloop.predict import rehearsal
 
 # As near to the middle as five ticks and six rounds are (0.002 K), in 12 plant steps a tick instead of 37.
 HORIZON, ROUNDS, AGREED = 3, 2, 0.3
@@ -23,5 +24,5 @@ ORACLE = Entrant(
     make=make,
     camera=False,
     bound=True,
-    sources=(Path(__file__),),
+    sources=(Path(__file__), Path(rehearsal.__file__)),
 )
