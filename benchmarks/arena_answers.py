@@ -25,8 +25,9 @@ def tell_grid(rows: Sequence[Row]) -> str:
         a, b = mean(coarse, "rms_k"), mean(fine, "rms_k")
         told.append(
             f"{level}: RMS {a:.0f} K trained on the paper's grid, {b:.0f} K trained on `graded` ({outside(coarse)} and "
-            f"{outside(fine)} of the ticks outside; {len(fine)} tasks), so {1 - b / a:.0%} of it was the grid; the twin "
-            f"{mean(twin, 'rms_k'):.1f} K"
+            f"{outside(fine)} of the ticks outside; {len(fine)} tasks), so "
+            + (f"{1 - b / a:.0%} of it was the grid" if b < a else "the right grid did not help")
+            + f"; the twin {mean(twin, 'rms_k'):.1f} K"
         )
     return (
         f"**How much of the paper's out-of-distribution failure was its grid?** {'. '.join(told)}."
