@@ -79,7 +79,7 @@ window's middle minus the oracle's on the same task; in brackets the 95 % interv
 
 ![{caption}](arena.png)
 
-*{caption}.* Levels with few runs are only begun; compare entrants within a level.
+*{caption}.* Compare entrants within a level.{tell_lost(rows)}
 """
     parts = [
         head,
@@ -96,6 +96,16 @@ window's middle minus the oracle's on the same task; in brackets the 95 % interv
         WORDS,
     ]
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
+
+
+def tell_lost(rows: Sequence[Row]) -> str:
+    """Where the oracle is no bound."""
+    twin = {row["task"]: row["rms_k"] for row in rows if row["entrant"] == "twin"}
+    lost = [
+        row for row in rows if row["entrant"] == "oracle" and row["rms_k"] > twin.get(row["task"], np.inf)
+    ]
+    told = ", ".join(f"`{row['task']}` ({row['rms_k']:.0f} K RMS)" for row in lost)
+    return f" On {told} the oracle lost its way and is no bound; gaps there are left out." if told else ""
 
 
 def choose(rows: Sequence[Row], *, short: bool = False) -> list[Row]:

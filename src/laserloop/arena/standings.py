@@ -28,8 +28,10 @@ def add_gaps(rows: Iterable[Row]) -> list[Row]:
     rms = {(row["entrant"], row["task"]): row["rms_k"] for row in rows}
 
     def beside(row: Row, name: str) -> float | None:
-        other = rms.get((name, row["task"]))
-        return None if other is None else row["rms_k"] - other
+        other, twin = (rms.get((entrant, row["task"])) for entrant in (name, TWIN))
+        if other is None or (twin is not None and other > twin):  # an oracle that lost its way is no bound
+            return None
+        return row["rms_k"] - other
 
     return [row | {"gap_k": beside(row, ORACLE), "to_twin_k": beside(row, TWIN)} for row in rows]
 

@@ -1,8 +1,7 @@
 """Rehearsal: a predictor that asks the plant itself, so no model of it can know better.
 
 T(P) ≈ T(P⁰) + G (P − P⁰), G by rehearsing with one power changed at a time. The slopes of one tick often do
-for the next: they are kept until a rehearsal departs from their line, unless a power changes nothing in its
-own tick, as while the hottest place is one that the beam has left: from such slopes no plan would ever move.
+for the next: they are kept until a rehearsal departs from their line.
 """
 
 from collections.abc import Callable
@@ -83,12 +82,10 @@ class RehearsalForecast:
     def linearise(self, plan: FloatArray) -> tuple[FloatArray, FloatArray]:
         """T_max, K, and its slopes, K/W, if need be by nudging."""
         predicted = self._recall(plan)
-        slopes = self._predictor.slopes
-        if slopes is None:
-            slopes = self._predictor.find_slopes(plan, predicted, self._way)
-            self._predictor.slopes = slopes if (np.diag(slopes) > 0.0).all() else None
+        if self._predictor.slopes is None:
+            self._predictor.slopes = self._predictor.find_slopes(plan, predicted, self._way)
         self._line = plan, predicted
-        return predicted, slopes
+        return predicted, self._predictor.slopes
 
     def _recall(self, plan: FloatArray) -> FloatArray:
         """The rehearsal of a plan; the latest is not rehearsed again."""
