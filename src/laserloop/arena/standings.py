@@ -31,7 +31,8 @@ def add_gaps(rows: Iterable[Row]) -> list[Row]:
         other, twin = (rms.get((entrant, row["task"])) for entrant in (name, TWIN))
         if other is None or (twin is not None and other > twin):  # an oracle that lost its way is no bound
             return None
-        return row["rms_k"] - other
+        gap: float = row["rms_k"] - other
+        return gap
 
     return [row | {"gap_k": beside(row, ORACLE), "to_twin_k": beside(row, TWIN)} for row in rows]
 
