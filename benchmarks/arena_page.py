@@ -37,8 +37,7 @@ WHY = {
     "tide": "the same of the whole horizon at once; four linearisations a tick",
     "tide-quantile": "the same, and it knows how unsure it is",
     "fno": "it sees the surface itself, noise included",
-    "graded-ms-deeponet": "the paper's network on the right grid: the grid's share of its failure is gone, that of a network "
-    "without the path behind it is not",
+    "graded-ms-deeponet": "the paper's network on the right grid, still without the path that lies behind it",
     "graded-ss-ar": "its errors go into its next prediction",
     "graded-lstm": "it remembers a stretch of its past, and forgets what lies farther back",
     "distilled": "it does what the twin would do in one pass of a network, within what its teacher was shown",
@@ -52,7 +51,7 @@ PAIRS = (
     ("five passes of practice instead of a model", "ilc", "twin"),
     ("the right grid for the paper's network", "paper-corner", "graded-ms-deeponet"),
     ("a learned correction of the twin", "twin", "twin-corrected"),
-    ("physics instead of the best learned on `graded` alone", "tide-quantile", "twin"),
+    ("physics instead of a network with a memory", "affine-history", "twin"),
     ("planning instead of a policy distilled from it", "distilled", "twin"),
 )
 
