@@ -1,7 +1,8 @@
 """Rehearsal: a predictor that asks the plant itself, so no model of it can know better.
 
 T(P) ≈ T(P⁰) + G (P − P⁰), G by rehearsing with one power changed at a time. The slopes of one tick often do
-for the next: they are kept until a rehearsal departs from their line.
+for the next: they are kept until a rehearsal departs from their line. T is the hottest place anywhere: after a
+jump that may be the one left behind, which no small change of power outshines. Then the change is made larger.
 """
 
 from collections.abc import Callable
@@ -17,6 +18,8 @@ Rehearse = Callable[[FloatArray, FloatArray], FloatArray]
 """Powers (n,), W, and positions (n+1, 2), m → T_max (n,), K, as if the plant went there; it does not move."""
 
 NUDGE = 0.25  # W, the change of power by which G is found
+GROWTH = 4.0  # of a change that changed nothing
+FLAT = 0.1  # K/W, of a tick's own power; a beam that is seen heats by tens
 AGREED = 0.05  # K, by which a rehearsal may depart from the line
 
 
@@ -48,13 +51,19 @@ class RehearsalPredictor:
 
     def find_slopes(self, plan: FloatArray, predicted: FloatArray, way: FloatArray) -> FloatArray:
         """∂T_i/∂P_j, K/W."""
-        slopes = np.zeros((len(plan), len(plan)))
-        for j in range(len(plan)):
-            nudge = NUDGE if plan[j] + NUDGE <= self._highest else -NUDGE
+        return np.column_stack([self._find_effect(plan, j, predicted, way) for j in range(len(plan))])
+
+    def _find_effect(self, plan: FloatArray, j: int, predicted: FloatArray, way: FloatArray) -> FloatArray:
+        """∂T/∂P_j, K/W: of a small change, or of one as large as it takes to be seen."""
+        room = self._highest - plan[j]
+        nudge = NUDGE if room >= NUDGE else -NUDGE
+        while True:
             nudged = plan.copy()
             nudged[j] += nudge
-            slopes[:, j] = (self._rehearse(nudged, way) - predicted) / nudge
-        return slopes
+            effect: FloatArray = (self._rehearse(nudged, way) - predicted) / nudge
+            if abs(effect[j]) >= FLAT or not 0.0 < nudge < room:
+                return effect
+            nudge = min(GROWTH * nudge, room)
 
 
 class RehearsalForecast:
@@ -81,11 +90,12 @@ class RehearsalForecast:
 
     def linearise(self, plan: FloatArray) -> tuple[FloatArray, FloatArray]:
         """T_max, K, and its slopes, K/W, if need be by nudging."""
-        predicted = self._recall(plan)
-        if self._predictor.slopes is None:
-            self._predictor.slopes = self._predictor.find_slopes(plan, predicted, self._way)
+        predicted, slopes = self._recall(plan), self._predictor.slopes
+        if slopes is None:
+            slopes = self._predictor.find_slopes(plan, predicted, self._way)
+            self._predictor.slopes = slopes if (np.abs(np.diag(slopes)) >= FLAT).all() else None
         self._line = plan, predicted
-        return predicted, self._predictor.slopes
+        return predicted, slopes
 
     def _recall(self, plan: FloatArray) -> FloatArray:
         """The rehearsal of a plan; the latest is not rehearsed again."""
