@@ -8,7 +8,7 @@ from laserloop.control.action import Controller
 from laserloop.loop.controllers import make_oracle
 from laserloop.predict import rehearsal
 
-# As near to the middle as five ticks and six rounds are, but for hundredths of a kelvin, at a third of the work.
+# Hundredths of a kelvin from what five ticks and six rounds reach, at a third of the work.
 HORIZON, ROUNDS, AGREED = 3, 2, 0.3
 
 
