@@ -1,7 +1,7 @@
 """Rehearsal: a predictor that asks the plant itself, so no model of it can know better.
 
 T(P) ≈ T(P⁰) + G (P − P⁰), G by rehearsing with one power changed at a time. The slopes of one tick often do
-for the next: they are kept until a rehearsal departs from their line. T is that of the hottest place anywhere:
+for the next: they are kept until a rehearsal departs from their line. T is that of the hottest place of all:
 after a jump it may be the one left behind, which no small change of power outshines. A larger one may.
 """
 
