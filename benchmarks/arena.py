@@ -20,7 +20,7 @@ from time import monotonic, strftime
 from typing import Any
 
 from arena_coverage import cover_all
-from arena_page import choose, write_page
+from arena_page import choose, first, write_page
 
 from laserloop.arena.contest import Contest, hold, make_contest, read_runs
 from laserloop.arena.entrants import find_entrant
@@ -61,7 +61,7 @@ def main() -> None:
         new = join(old, list(collect(contest, options)))
         save(file, pack(new | {"coverage": join_coverage(old, cover_all(read_runs(whole, options.out)))}))
     found = read(file)
-    standings = rank(choose(found["rows"]))
+    standings = rank(first(choose(found["rows"])))
     save_figure(options.results / "arena.png", draw_standings(standings))
     save(options.results / "arena.md", write_page(found, standings))
 
@@ -119,8 +119,7 @@ def collect(contest: Contest, options: argparse.Namespace) -> Iterator[Row]:
 def join(old: Row, new: list[Row]) -> Row:
     """The new rows, and the old ones that were not measured anew."""
     rows = {(row["task"], row["entrant"]): row for row in (*old["rows"], *new)}
-    names = list(dict.fromkeys(row["entrant"] for row in rows.values()))
-    declared = old["entrants"] | {name: declare(name) for name in names}
+    declared = old["entrants"] | {name: declare(name) for name in dict.fromkeys(r["entrant"] for r in new)}
     return {"versions": find_versions(), "entrants": declared, "rows": list(rows.values())}
 
 

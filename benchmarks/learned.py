@@ -1,36 +1,32 @@
 """Does an error on given powers tell what happens in the loop? All predictors, by exam and by closed loop.
 
-    python benchmarks/learned.py                            # an hour; may be stopped and goes on
-    python benchmarks/learned.py --entrants twin twin-corrected --paths 20 --levels off nominal
+    python benchmarks/learned.py                            # half an hour; may be stopped and goes on
+    python benchmarks/learned.py --entrants twin twin-corrected
     python benchmarks/learned.py --page                     # writes from what is there, runs nothing
 
 Exam: on one validation path of each family the power is given, near the window and from 0 W to all there is,
-and the next five ticks are predicted from what was seen so far. Loop: validation tasks of the arena. Runs are
-kept under --out; writes docs/results/learned.json, .md and .png. Nothing here touches the held-out paths.
+and the next five ticks are predicted from what was seen so far. Other trainings (NAME@1, NAME@2) take part
+where they are found. The closed loops are those of the arena, docs/results/arena.json. Residuals are kept
+under --out; writes docs/results/learned.json, .md and .png.
 """
 
 import argparse
 import json
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import numpy as np
 from learned_page import write_page
 
 from laserloop.arena.entrant import COST_FILE, Entrant, Seat
-from laserloop.arena.entrants import ENTRANTS, find_entrant
+from laserloop.arena.entrants import LEARNERS, find_entrant
 from laserloop.arena.exam import NEAR, WIDE, Candidate, Episode, examine
 from laserloop.arena.lessons import PROCESS
-from laserloop.arena.runs import RUNS, has_run, play, settings_of
 from laserloop.arena.shelf import name_folder
-from laserloop.arena.tasks import SPLITS, list_tasks
+from laserloop.arena.tasks import SPLITS
 from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem
 from laserloop.control.twin import make_twin_problem
-from laserloop.loop.cache import solve_case
 from laserloop.paths.families import FAMILIES
 from laserloop.predict.networks import NetworkPredictor, find_model
 from laserloop.predict.twin import TwinPredictor
@@ -51,43 +47,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--entrants", nargs="*", default=list(PREDICTORS))
-    parser.add_argument("--paths", type=int, default=20, help="validation paths, the families in turn")
-    parser.add_argument("--levels", nargs="*", default=["off", "nominal", "hard"])
-    parser.add_argument(
-        "--seeds", type=int, nargs="*", default=[], help="other trainings than 0, where they lie"
-    )
-    parser.add_argument("--minutes", type=float, default=1e6, help="start no run after this time")
+    parser.add_argument("--entrants", nargs="*", default=list_predictors())
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "arena")
     parser.add_argument("--results", type=Path, default=ROOT / "docs" / "results")
-    parser.add_argument("--no-exam", action="store_true", help="close loops only")
     parser.add_argument("--page", action="store_true", help="run nothing")
     options = parser.parse_args()
-    there = {entrant.name for entrant in ENTRANTS}
-    names = [name for name in options.entrants if name in there]
-    names += [
-        f"{name}@{seed}"
-        for seed in options.seeds
-        for name in names
-        if (name_folder(name, seed, options.out) / COST_FILE).exists()
-    ]
-    until = monotonic() + 60.0 * options.minutes
-    exam = keep_exam(names, options.out, None if options.page or options.no_exam else until)
-    rows = list(loop_rows(names, options, None if options.page else until))
     file = options.results / "learned.json"
-    known = {name: tell_entrant(find_player(name, options.out)) for name in names}
-    found = {
-        "versions": find_versions(),
-        "split": "validation",
-        "entrants": known,
-        "exam": {name: exam[name] for name in names if name in exam},
-        "loop": join(file, rows),
-    }
-    save(file, dump(found))
+    if not options.page:
+        kept = keep_exam({name: find_entrant(name) for name in options.entrants}, options.out)
+        old = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"entrants": {}, "exam": {}}
+        found = {
+            "versions": find_versions(),
+            "code": hash_loop(),
+            "entrants": old["entrants"] | {name: tell(find_entrant(name)) for name in options.entrants},
+            "exam": old["exam"] | {name: sum_up(name, kept) for name in options.entrants},
+        }
+        save(file, dump(found))
     write_page(options.results)
 
 
-def tell_entrant(entrant: Entrant) -> Row:
+def list_predictors() -> list[str]:
+    """All who predict, and other trainings of those who learn."""
+    learners = {learner.name for learner in LEARNERS}
+    others = [f"{name}@{seed}" for seed in (1, 2) for name in PREDICTORS if name in learners]
+    return [*PREDICTORS, *(name for name in others if is_trained(name))]
+
+
+def is_trained(name: str) -> bool:
+    plain, _, seed = name.partition("@")
+    return (name_folder(plain, int(seed)) / COST_FILE).exists()
+
+
+def tell(entrant: Entrant) -> Row:
     """What it is and what its training cost."""
     return {
         "about": entrant.about,
@@ -97,24 +88,11 @@ def tell_entrant(entrant: Entrant) -> Row:
     }
 
 
-def find_player(name: str, out: Path) -> Entrant:
-    """An entrant; NAME@SEED is another training of it, which lies beside the lessons."""
-    plain, at, seed = name.partition("@")
-    entrant = find_entrant(plain)
-    if not at:
-        return entrant
-    folder, make = name_folder(plain, int(seed), out), entrant.make
-    assert make is not None
-    bound = partial(make.func, folder) if isinstance(make, partial) else partial(make, folder=folder)  # type: ignore[call-arg]
-    return replace(entrant, name=name, make=bound, model=folder)
-
-
-def find_candidate(name: str, out: Path) -> Candidate:
+def find_candidate(entrant: Entrant) -> Candidate:
     """The predictor of an entrant as it is in the loop."""
     process = find_process(PROCESS)
-    if name == "twin":
+    if entrant.name == "twin":
         return Candidate(TwinPredictor(process))
-    entrant = find_player(name, out)
     if entrant.make is None:
         model = find_model(entrant.settings["model"])
         return Candidate(NetworkPredictor(model), subgrid=model.reading == "peak")
@@ -124,89 +102,44 @@ def find_candidate(name: str, out: Path) -> Candidate:
     return Candidate(controller.predictor)
 
 
-def keep_exam(names: list[str], out: Path, until: float | None) -> dict[str, Row]:
-    """Per entrant, shake and family: residuals of the blind protocol; what is missing is run."""
+def keep_exam(entrants: dict[str, Entrant], out: Path) -> dict[str, Row]:
+    """Shake and family → entrant → residuals of the blind protocol; what is missing is run."""
     file = out / "exam.json"
+    code = hash_loop()
     kept = json.loads(file.read_text()) if file.exists() else {}
-    kept = kept if kept.get("code") == hash_loop() else {"code": hash_loop(), "residuals": {}}
-    seed = SPLITS["validation"].start
+    kept = kept if kept.get("code") == code else {"code": code, "residuals": {}}
+    known = {name: entrant.identity() for name, entrant in entrants.items()}
     for shake in (NEAR, WIDE):
         for family in FAMILIES:
             key = f"{shake} {family}"
             done = kept["residuals"].setdefault(key, {})
-            missing = [name for name in names if name not in done]
-            if not missing or until is None or monotonic() > until:
+            missing = [name for name in entrants if done.get(name, {}).get("of") != known[name]]
+            if not missing:
                 continue
-            candidates = {name: find_candidate(name, out) for name in missing}
-            for name, found in examine(candidates, Episode(family, seed, shake)).items():
-                done[name] = np.round(found, 3).tolist()
+            candidates = {name: find_candidate(entrants[name]) for name in missing}
+            episode = Episode(family, SPLITS["validation"].start, shake)
+            for name, found in examine(candidates, episode).items():
+                done[name] = {"of": known[name], "k": np.round(found, 3).tolist()}
             save(file, json.dumps(kept).encode())
             print(f"exam: {key}", flush=True)
-    return {name: sum_up(name, kept["residuals"]) for name in names}
+    return dict(kept["residuals"])
 
 
-def sum_up(name: str, residuals: dict[str, dict[str, list[list[float]]]]) -> Row:
+def sum_up(name: str, residuals: dict[str, Row]) -> Row:
     """Root mean squares, K, by shake and family."""
     found: Row = {}
     for shake in (NEAR, WIDE):
-        parts = {
-            family: np.array(residuals.get(f"{shake} {family}", {}).get(name, [])) for family in FAMILIES
+        parts = {family: np.array(residuals[f"{shake} {family}"][name]["k"]) for family in FAMILIES}
+        every = np.concatenate([part for part in parts.values() if part.size])
+        found[shake] = {
+            "rmse_k": float(np.sqrt(np.mean(every**2))),
+            "worst_k": float(np.abs(every).max()),
+            "rmse_per_step_k": np.sqrt(np.mean(every**2, axis=0)).tolist(),
+            "families": {
+                family: float(np.sqrt(np.mean(part**2))) for family, part in parts.items() if part.size
+            },
         }
-        parts = {family: part for family, part in parts.items() if part.size}
-        if parts:
-            every = np.concatenate(list(parts.values()))
-            found[shake] = {
-                "rmse_k": float(np.sqrt(np.mean(every**2))),
-                "worst_k": float(np.abs(every).max()),
-                "rmse_per_step_k": np.sqrt(np.mean(every**2, axis=0)).tolist(),
-                "families": {family: float(np.sqrt(np.mean(part**2))) for family, part in parts.items()},
-            }
     return found
-
-
-def loop_rows(names: list[str], options: argparse.Namespace, until: float | None) -> Any:
-    """A row for each run on a validation task; what is missing is run, path by path."""
-    tasks = list_tasks(split="validation", paths=options.paths, levels=options.levels)
-    for task in tasks:
-        for name in names:
-            player = find_player(name, options.out)
-            settings = settings_of(task, player)
-            if not has_run(settings, options.out):
-                if until is None or monotonic() > until:
-                    continue
-                print(f"loop: {name} on {task.name}", flush=True)
-            record = solve_case(options.out / RUNS, settings, partial(play, task, player), code=hash_loop())
-            yield measure(record, task.family, task.level, name)
-
-
-def measure(record: Row, family: str, level: str, name: str) -> Row:
-    """What is told of a run, over the ticks that count."""
-    series = {key: np.array(record["series"][key], dtype=float) for key in ("t_true_k", "settled")}
-    T = series["t_true_k"][series["settled"] > 0]
-    low, high = record["window_k"]
-    middle = 0.5 * (low + high)
-    return {
-        "entrant": name,
-        "task": record["task"],
-        "family": family,
-        "level": level,
-        "lowest_k": float(T.min()),
-        "highest_k": float(T.max()),
-        "worst_k": float(np.abs(T - middle).max()),
-        "rms_k": float(np.sqrt(np.mean((T - middle) ** 2))),
-        "outside": int(np.count_nonzero((low > T) | (high < T))),
-        "ticks": len(T),
-        "residual_rms_k": record["residual_rms_k"],
-        "decision_ms": record["tick_ms"]["median"],
-        "code": hash_loop(),
-    }
-
-
-def join(file: Path, rows: list[Row]) -> list[Row]:
-    """The new rows, and the old ones that were not run anew."""
-    old = json.loads(file.read_text(encoding="utf-8"))["loop"] if file.exists() else []
-    found = {(row["entrant"], row["task"]): row for row in (*old, *rows)}
-    return list(found.values())
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
     python -m laserloop.arena.train --lessons out/arena/lessons                       # all, seeds 0, 1 and 2
     python -m laserloop.arena.train koopman --seeds 0 --lessons out/arena/lessons     # one
 
-Seed 0 is written to the models of the package, the others beside the lessons. A model that is there is left
-as it is: delete its folder to train it anew.
+Seed 0 is written to the models of the package, the others beside the lessons, where the arena finds them as
+NAME@SEED. A model that is there is left as it is: delete its folder to train it anew.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from laserloop.arena.entrant import COST_FILE, Cost
 from laserloop.arena.entrants import LEARNERS
-from laserloop.arena.shelf import name_folder
+from laserloop.arena.shelf import OUT, name_folder
 from laserloop.bad_input import BadInput
 
 
@@ -25,7 +25,7 @@ def main() -> None:
     )
     parser.add_argument("names", nargs="*", help=f"of {', '.join(learners)}; all unless given")
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
-    parser.add_argument("--lessons", type=Path, default=Path("out/arena/lessons"))
+    parser.add_argument("--lessons", type=Path, default=OUT / "lessons")
     options = parser.parse_args()
     if unknown := set(options.names) - set(learners):
         parser.error(f"those who learn are {', '.join(learners)}, not {', '.join(sorted(unknown))}")

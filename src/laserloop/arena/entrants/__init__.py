@@ -1,5 +1,8 @@
 """Who takes part, one file each; the order is that of the tables before they are sorted."""
 
+from dataclasses import replace
+from functools import partial
+
 from laserloop.arena.booth import enter_own
 from laserloop.arena.entrant import COST_FILE, Entrant
 from laserloop.arena.entrants.affine_history import AFFINE_HISTORY
@@ -24,6 +27,7 @@ from laserloop.arena.entrants.twin import (
     TWIN_WITHOUT_HISTORY,
     TWIN_WITHOUT_PREVIEW,
 )
+from laserloop.arena.shelf import name_folder
 from laserloop.bad_input import BadInput
 from laserloop.loop.own_file import names_own
 
@@ -42,15 +46,34 @@ ENTRANTS: tuple[Entrant, ...] = (
 
 
 def find_entrant(name: str) -> Entrant:
-    """The entrant of a name; FILE.py:NAME is a user's own."""
+    """The entrant of a name; NAME@SEED is another training of it, FILE.py:NAME a user's own."""
     found = {entrant.name: entrant for entrant in ENTRANTS}
     if names_own(name):
         own = enter_own(name)
         if own.name in found:
             raise BadInput(f"{own.name} is an entrant already: give the class of {name} another name")
         return own
-    if name not in found:
+    plain, at, seed = name.partition("@")
+    if plain not in found:
         raise BadInput(
             f"an entrant must be one of {', '.join(found)} or FILE.py:NAME, got {name!r}: choose one"
         )
-    return found[name]
+    return _find_training(found[plain], seed) if at else found[plain]
+
+
+def _find_training(entrant: Entrant, seed: str) -> Entrant:
+    """The entrant with the model that another seed led to."""
+    if not (entrant.learns and seed.isdecimal() and int(seed) > 0):
+        raise BadInput(
+            f"another training must read NAME@SEED with the name of one who learns and a seed from 1, got "
+            f"{entrant.name}@{seed}: correct it"
+        )
+    folder, make = name_folder(entrant.name, int(seed)), entrant.make
+    if not (folder / COST_FILE).exists():
+        raise BadInput(
+            f"the model of {entrant.name}@{seed} must lie in {folder}, but does not: train it with "
+            f"python -m laserloop.arena.train {entrant.name} --seeds {seed}"
+        )
+    assert make is not None
+    bound = partial(make.func, folder) if isinstance(make, partial) else partial(make, folder=folder)  # type: ignore[call-arg]
+    return replace(entrant, name=f"{entrant.name}@{seed}", make=bound, model=folder)

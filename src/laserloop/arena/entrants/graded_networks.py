@@ -2,7 +2,7 @@
 
     python -m laserloop.arena.train graded-ms-deeponet graded-ss-ar graded-lstm --lessons out/arena/lessons
 
-Architectures, optimiser and features as in the paper, on the lessons and in few epochs; T_max is the peak
+Architectures, optimiser and features as in the paper, on the lessons and in fewer epochs; T_max is the peak
 between the nodes. In the loop they are asked for the middle of the window, as everybody is.
 """
 
@@ -28,7 +28,7 @@ from laserloop.predict.networks import (
 from laserloop.predict.trained_for import TrainedFor
 from laserloop.process import find_process
 
-HALVE = 5  # epochs without progress until the rate is halved; 100 in the paper, which trains for thousands
+HALVE = 30  # epochs without progress until the rate is halved; 100 in the paper, which trains for thousands
 Architecture = MsDeepONet | SsAr | Lstm
 
 
@@ -83,9 +83,9 @@ def _enter(architecture: Architecture, epochs: int, about: str) -> Entrant:
 
 
 GRADED_MS_DEEPONET = _enter(
-    MsDeepONet(), 50, "The paper's multi-step DeepONet, trained on the plant and paths it is scored on."
+    MsDeepONet(), 500, "The paper's multi-step DeepONet, trained on the plant and paths it is scored on."
 )
 GRADED_SS_AR = _enter(
-    SsAr(), 50, "The paper's single-step DeepONet, rolled out, trained on the plant it is scored on."
+    SsAr(), 500, "The paper's single-step DeepONet, rolled out, trained on the plant it is scored on."
 )
-GRADED_LSTM = _enter(Lstm(), 20, "The paper's LSTM, trained on the plant and paths it is scored on.")
+GRADED_LSTM = _enter(Lstm(), 100, "The paper's LSTM, trained on the plant and paths it is scored on.")
