@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
@@ -110,3 +111,33 @@ def test_a_training_from_lessons_writes_model_and_cost(tmp_path: Path) -> None:
     assert replace(Cost.read(tmp_path / "model"), core_minutes=0.0) == replace(cost, core_minutes=0.0)
     made = koopman.make(seat(), tmp_path / "model")
     assert made.name == "koopman"
+
+
+@pytest.mark.parametrize("name", ["koopman", "affine-history", "distilled"])
+def test_another_training_is_the_same_entrant_with_another_model(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = find_entrant(name)
+    assert first.model is not None
+    folder = tmp_path / "out" / "arena" / "models" / f"{name}-1"
+    copytree(first.model, folder)
+    second = find_entrant(f"{name}@1")
+    assert second.model is not None
+    assert (second.name, second.model.resolve()) == (f"{name}@1", folder)
+    assert second.make is not None
+    second.make(seat())
+    for file in folder.glob("*.safetensors"):
+        file.unlink()
+    assert find_entrant(name).make is not None
+    with pytest.raises((BadInput, FileNotFoundError)):  # its own model, not that of seed 0
+        second.make(seat())
+
+
+@pytest.mark.parametrize("name", ["pi@1", "koopman@0", "koopman@", "koopman@x", "koopman@7"])
+def test_a_training_that_is_not_there_is_refused_with_what_to_do(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match=r"correct it|train it with python -m laserloop.arena.train koopman"):
+        find_entrant(name)
