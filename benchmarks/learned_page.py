@@ -46,8 +46,8 @@ Made by `python benchmarks/learned.py` (code of the loop {found["code"]}). Plant
 ticks of 125 µs). All who learn had the same lessons (`python -m laserloop.arena.lessons`, 240 episodes, 76,800 plant steps)
 and were trained by `python -m laserloop.arena.train`; where no seed is named it is 0, the one that ships. The exam is on one
 validation path of each family; the closed loops are those of [the arena](arena.md). The paper's own models (`paper-…`) were
-trained on the paper's grid and keep their own cost and margin. What is not affine (TiDE, the networks of the paper) plans by
-four QPs a tick without a line search, so that part of the excursions of the `graded-…` networks may be the solver's.
+trained on the paper's grid and keep their own cost and margin. The networks of the paper plan by as many QPs a tick as help, with
+a line search; TiDE by four without one.
 
 ![Error on given powers against the excursion in the loop](learned.png)
 

@@ -11,8 +11,11 @@ from laserloop.predict.predictor import Predictor
 ONE_QP, ROUNDS = 1, 4  # of an affine predictor, and of others
 
 
-def plan_with(predictor: Predictor, problem: MpcProblem, *, name: str | None = None) -> Controller:
-    """The predictor's plan over its own horizon, with as little search as it needs."""
+def plan_with(
+    predictor: Predictor, problem: MpcProblem, *, name: str | None = None, search: bool = False
+) -> Controller:
+    """The predictor's plan over its own horizon, with as little search as it needs, or as long as one helps."""
     own = replace(problem, horizon=predictor.horizon)
-    solver = SqpSolver(own, max_iterations=ONE_QP if predictor.affine else ROUNDS, halvings=0)
+    few = SqpSolver(own, max_iterations=ONE_QP if predictor.affine else ROUNDS, halvings=0)
+    solver = SqpSolver(own) if search else few
     return MpcController(predictor, solver, own, resume=True, until_dark=True, name=name or predictor.name)
