@@ -14,7 +14,7 @@ ONE_QP, ROUNDS = 1, 4  # of an affine predictor, and of others
 def plan_with(
     predictor: Predictor, problem: MpcProblem, *, name: str | None = None, search: bool = False
 ) -> Controller:
-    """The predictor's plan over its own horizon, with as little search as it needs, or as long as one helps."""
+    """The predictor's plan over its own horizon, with little search or with as much as helps."""
     own = replace(problem, horizon=predictor.horizon)
     few = SqpSolver(own, max_iterations=ONE_QP if predictor.affine else ROUNDS, halvings=0)
     solver = SqpSolver(own) if search else few
