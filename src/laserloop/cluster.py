@@ -20,6 +20,7 @@ CONNECT_WITHIN = 20  # s
 DEATHS = 100  # of workers around one task before dask gives it up; preempted nodes are no fault of ours
 MAX_WORKERS = 1024
 REPORT_EVERY = 2.0  # s
+CHATTY = ("asyncio", "tornado.application")  # tell of connections that end, which they do when workers do
 
 
 def check_workers(workers: int | None, scheduler: str | None) -> int:
@@ -59,8 +60,21 @@ def open_cluster(workers: int, scheduler: str | None = None) -> Iterator["Client
                 dashboard_address="127.0.0.1:0",  # some free port, for this machine only
                 silence_logs=logging.CRITICAL,
             )
-        with cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
+        with _hush(), cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
             yield client
+
+
+@contextmanager
+def _hush() -> Iterator[None]:
+    """Libraries below dask say no more than dask does."""
+    levels = {name: logging.getLogger(name).level for name in CHATTY}
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
 
 
 @contextmanager
