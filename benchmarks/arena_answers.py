@@ -25,7 +25,7 @@ def tell_grid(rows: Sequence[Row]) -> str:
         a, b = mean(coarse, "rms_k"), mean(fine, "rms_k")
         told.append(
             f"{level}: RMS {a:.0f} K trained on the paper's grid, {b:.0f} K trained on `graded` ({outside(coarse)} and "
-            f"{outside(fine)} of the ticks outside; {len(fine)} tasks), so "
+            f"{outside(fine)} of the ticks outside; {len(fine)} tasks{tell_others(rows, 'graded-ms-deeponet', level)}), so "
             + (f"{1 - b / a:.0%} of it was the grid" if b < a else "the right grid did not help")
             + f"; the twin {mean(twin, 'rms_k'):.1f} K"
         )
@@ -50,6 +50,9 @@ def tell_learning(rows: Sequence[Row], declared: dict[str, Row]) -> str:
             told.append(
                 f"{name}: {', '.join(better)} less RMS, for {cost['core_minutes']:.0f} core minutes of training, "
                 f"{cost['plant_steps']} plant steps and {clock(rows, name)} a decision (twin: {clock(rows, 'twin')})"
+                + "".join(
+                    f"; {other} by {', '.join(tell_less(rows, other))}" for other in find_others(rows, name)
+                )
             )
     worse = [
         f"{level}: {', '.join(names)}"
@@ -61,6 +64,26 @@ def tell_learning(rows: Sequence[Row], declared: dict[str, Row]) -> str:
         f"**Does learning beat the twin, where, at what cost?** Outside the intervals: {first}. Worse than the twin "
         f"outside the intervals: {'; '.join(worse) or 'nobody'}. Only who beats it at every level would become the default."
     )
+
+
+def tell_less(rows: Sequence[Row], name: str) -> list[str]:
+    """By how much its RMS is less than the twin's, level by level."""
+    return [f"{-d['d_mean_k']:.2f} K ({level})" for level, d in contrast(rows, name, "twin")]
+
+
+def find_others(rows: Sequence[Row], name: str) -> list[str]:
+    """Other trainings of an entrant."""
+    return sorted({row["entrant"] for row in rows if row["entrant"].startswith(f"{name}@")})
+
+
+def tell_others(rows: Sequence[Row], name: str, level: str) -> str:
+    """Their RMS at a level."""
+    own = {
+        other: [row for row in rows if row["entrant"] == other and row["level"] == level]
+        for other in find_others(rows, name)
+    }
+    told = [f"{mean(some, 'rms_k'):.0f} K" for some in own.values() if some]
+    return f"; other trainings {' and '.join(told)}" if told else ""
 
 
 def tell_parts(rows: Sequence[Row]) -> str:

@@ -82,7 +82,10 @@ window's middle minus the oracle's on the same task; in brackets the 95 % interv
 """
     parts = [
         head,
-        write_verdicts(rows, {name: told for name, told in found["entrants"].items() if "@" not in name}),
+        write_verdicts(
+            choose(found["rows"]),
+            {name: told for name, told in found["entrants"].items() if "@" not in name},
+        ),
         write_standings(found, standings),
         *(write_level(level, standings) for level in levels),
         write_short(found),
