@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from arena_answers import contrast, pair, write_verdicts
+from arena_answers import LEVELS, contrast, pair, write_verdicts
 
 from laserloop.arena.standings import rank, time_all
 from laserloop.arena.tasks import FULL_PATHS
@@ -211,7 +211,7 @@ def write_coverage(found: Row, standings: Standings) -> str:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for name in standings:
-        for level in ("off", "nominal", "hard"):
+        for level in LEVELS:
             if row := told.get((name, level)):
                 shares = {
                     key: "–" if row[key] is None else f"{row[key]:.1%}"
@@ -274,15 +274,20 @@ def write_others(found: Row) -> str:
         for name in dict.fromkeys(row["entrant"] for row in rows):
             own = [row for row in rows if row["entrant"] == name]
             outside = sum(row["outside"] for row in own) / sum(row["ticks"] for row in own)
-            rms = np.mean([row["rms_k"] for row in own])
-            lines.append(f"| {process} | {name} | {rms:.2f} | {outside:.2%} | {len(own)} |")
+            by_level = [[row["rms_k"] for row in own if row["level"] == level] for level in LEVELS]
+            rms = " | ".join(f"{np.mean(some):.2f}" if some else "–" for some in by_level)
+            lines.append(
+                f"| {process} | {name} | {rms} | {outside:.2%} | {max(row['above_k'] for row in own):.1f} | "
+                f"{max(row['below_k'] for row in own):.1f} | {len(own)} |"
+            )
     if not lines:
         return ""
     return "\n".join(
         [
             "## Other alloys and windows\n",
-            "| process | entrant | RMS, K | outside | runs |",
-            "|---|---|---|---|---|",
+            "in625 at 860 to 900 K, ti64 at 1200 to 1240 K; RMS from the middle at each level, K.\n",
+            "| process | entrant | off | nominal | hard | outside | most above, K | most below, K | runs |",
+            "|---|---|---|---|---|---|---|---|---|",
             *lines,
         ]
     )
