@@ -129,8 +129,8 @@ def _plan_one(
     path, job = named
     with _progress(path) as progress:
         planned = plan_refined(job, progress=progress)
-        notes = [note.replace(job.file.name, path) for note in planned.notes]
-        record = planned.tell() | {"path": path, "out": str(out), "notes": notes}
+        record = planned.tell() | {"path": path, "out": str(out)}
+        record["notes"] = notes = [note.replace(job.file.name, path) for note in record["notes"]]
         _write(out, planned)
         tell_notes(notes)
         again = planned.job.again(str(out))
