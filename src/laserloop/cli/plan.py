@@ -216,6 +216,9 @@ def _make_job(
 
     if lie.centre and lie.offset_mm != (0.0, 0.0):
         raise BadInput("--centre and --offset-mm exclude each other, but both were given; drop one")
+    if keep is not None:
+        with writing("--keep"):
+            keep.mkdir(parents=True, exist_ok=True)
     return Job(
         file=ScanFile(file, lie.s_max, process.laser.power[1]),
         process=process,
