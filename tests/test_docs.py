@@ -187,6 +187,12 @@ def need(*tools: str) -> None:
             pytest.skip(f"{tool} is not installed")
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_an_extra_is_quoted_since_zsh_reads_brackets(page: Path) -> None:
+    said = page.read_text(encoding="utf-8")
+    assert not re.findall(r"pip install [^'\"`\n]*\[", said)
+
+
 def test_what_is_run_shorter_is_still_in_the_pages() -> None:
     said = {
         command

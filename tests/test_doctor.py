@@ -1,6 +1,7 @@
 """The doctor: what is missing is told with its cure, what is broken ends in a sentence."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from laserloop import doctor
 from laserloop.cli import main
 from laserloop.native import build
+from laserloop.native.twin import RATIO
 
 
 def test_a_healthy_house_is_told_so(tmp_path: Path) -> None:
@@ -37,6 +39,22 @@ def test_what_is_broken_is_told_and_ends_with_2(
     told = capsys.readouterr()
     assert "1 of" in told.err
     assert "ZeroDivisionError" in told.out
+
+
+def test_every_extra_that_people_install_is_looked_for() -> None:
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    assert set(doctor.EXTRAS) == set(extras) - {"docs", "dev"}
+    for extra, (_, modules, _) in doctor.EXTRAS.items():
+        own = [need for need in extras[extra] if not need.startswith("laserloop[")]
+        assert len(modules) == len(own), extra
+
+
+def test_without_a_compiler_all_say_the_same_slowness() -> None:
+    root = Path(__file__).parent.parent
+    pages = [root / "docs" / "limits.md", root / "docs" / "how-to" / "deploy-the-controller.md"]
+    for file in (*pages, Path(doctor.__file__)):
+        assert f"about {RATIO} times slower" in file.read_text(encoding="utf-8"), file
 
 
 def test_an_extra_that_is_not_installed_has_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,13 @@ from time import perf_counter
 EXTRAS = {
     "data": ("dask, distributed and zarr", ("dask", "distributed", "zarr"), "ensembles on several processes"),
     "train": ("PyTorch", ("torch",), "training of networks"),
+    "live": (
+        "h11, Starlette, uvicorn and websockets",
+        ("h11", "starlette", "uvicorn", "websockets"),
+        "runs that are started from the page of laserloop view",
+    ),
+    "logs": ("h5py and PyArrow", ("h5py", "pyarrow"), "logs in HDF5 and tables in Parquet"),
+    "parts": ("PySLM", ("pyslm",), "shapes (.stl) that are hatched"),
     "gym": ("Gymnasium", ("gymnasium",), "environments for learners"),
     "rl": ("stable-baselines3", ("stable_baselines3",), "training by trial and reward"),
 }

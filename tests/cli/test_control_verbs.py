@@ -48,6 +48,30 @@ def test_a_run_has_all_that_was_promised(tmp_path: Path) -> None:
     assert found["model"] == "paper-corner"
 
 
+def test_a_window_above_the_solidus_is_told_once_before_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = close(tmp_path, "diagonal", "--ticks", "12", "--window-k", "1800,2500")
+    words = "lies above the solidus of 304, 1670 K"
+    assert capsys.readouterr().err.count(words) == 1
+    notes = found["notes"]
+    assert isinstance(notes, list)
+    assert sum(words in note for note in notes) == 1
+
+
+def test_a_window_below_ambient_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["control", "diagonal", "--window-k", "200,250"]) == 2
+    assert "200 – 250 K is out of reach" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("delta", "told"), [("20", False), ("30", True)])
+def test_a_margin_that_takes_the_middle_of_the_window_is_told(
+    delta: str, told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    close(tmp_path, "diagonal", "--ticks", "12", "--delta-k", delta)
+    assert ("leaves 10 of the window's 40 K: plans keep to 760 – 770 K" in capsys.readouterr().err) is told
+
+
 def test_without_the_option_the_margin_is_the_models_own(tmp_path: Path) -> None:
     assert close(tmp_path, "spiral", "--plant", "paper", "--controller", "ipopt", "--ticks", "1")[
         "delta_k"

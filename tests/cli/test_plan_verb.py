@@ -94,6 +94,29 @@ def test_what_cannot_be_planned_is_said_in_a_sentence(capsys: Capture) -> None:
     assert not Path("b").exists()
 
 
+def test_a_window_above_the_solidus_that_is_not_reached_is_told_twice_over(capsys: Capture) -> None:
+    out, err = run(
+        capsys, "plan", "part.gcode", "--window-k", "1800,2500", "--out", "b.gcode", "--json", "b.json"
+    )
+    assert Path("b.gcode").exists()
+    assert "1800 – 2500 K, NOT REACHED in any tick" in out
+    assert "100 % below" in out
+    notes = json.loads(Path("b.json").read_text())["notes"]
+    for words in ("lies above the solidus of 304", "the plan does not reach the window"):
+        assert sum(words in note for note in notes) == 1
+        assert err.count(words) == 1
+    out, err = run(capsys, "plan", "part.gcode", "--out", "c.gcode")
+    assert "NOT REACHED" not in out
+    assert "solidus" not in err
+    assert "does not reach" not in err
+
+
+def test_a_window_below_ambient_is_not_planned(capsys: Capture) -> None:
+    err = refuse(capsys, "plan", "part.gcode", "--window-k", "200,250", "--out", "b.gcode")
+    assert "200 – 250 K is out of reach, since the plate itself has 300 K" in err
+    assert not Path("b.gcode").exists()
+
+
 def test_init_writes_a_process_that_reads_back_equal(capsys: Capture) -> None:
     out, _ = run(
         capsys, "init", "--material", "ti64", "--sigma-um", "60", "--power-w", "0,60", "--out", "a.yaml"

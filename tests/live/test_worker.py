@@ -63,6 +63,32 @@ def test_a_run_is_told_from_its_beginning_to_its_record() -> None:
     assert frame["image"].argmax() // 97 in range(38, 59)  # the heat is where the beam is: in the middle
 
 
+def test_a_window_above_the_solidus_is_told_at_the_start_and_when_one_is_chosen_on_the_way() -> None:
+    hot = {"path": "diagonal", "ticks": 12, "changes": {"window_k": [1650, 1700]}}
+
+    def react(words: Words) -> list[Words]:
+        changes = [{"do": "change", "window_k": window} for window in ([1800, 2500], [200, 250])]
+        return changes if words["kind"] == "began" else leave_when_over(words)
+
+    talk = Talk(job(order=hot), react=react)
+    kinds = talk.hold()
+    told = [words["text"] for words, _ in talk.messages if words["kind"] == "note"]
+    assert kinds[0] == "began"
+    assert any("1650 – 1700 K reaches above the solidus" in note for note in talk.messages[0][0]["notes"])
+    assert sum("1800 – 2500 K lies above the solidus" in text for text in told) == 1
+    assert sum("200 – 250 K is out of reach" in text for text in told) == 1
+    last = np.concatenate([found["rows"] for words, found in talk.messages if words["kind"] == "ticks"])[-1]
+    assert last[talk.messages[0][0]["columns"].index("window_low_k")] == 1800.0
+    notes = talk.messages[-1][0]["notes"]
+    assert sum("1650 – 1700 K reaches above the solidus" in note for note in notes) == 1
+
+
+def test_a_window_below_ambient_is_refused() -> None:
+    talk = Talk(job(order={"path": "diagonal", "changes": {"window_k": [200, 250]}}), react=leave_when_over)
+    assert talk.hold()[-1] == "refused"
+    assert "200 – 250 K is out of reach" in talk.messages[-1][0]["text"]
+
+
 def test_a_paused_run_steps_and_stops() -> None:
     pauses = []
 

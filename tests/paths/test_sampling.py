@@ -96,7 +96,15 @@ def test_a_jump_goes_as_fast_as_its_file_says_or_at_the_jump_speed_with_a_note(
     note = f"part: dark moves without a speed go at {1e3 * jump_speed:g} mm/s"
     assert (note in path.notes) is bool(np.isnan(speed))
     assert f"{ticks} of {40 + ticks} ticks are dark" in path.notes[-1]
-    assert "the laser is off 1 time, on 1 of 3 mm" in path.notes[-1]
+    assert "the laser is off once, along 1 of 3 mm" in path.notes[-1]
+
+
+def test_dark_stretches_are_counted() -> None:
+    back = [
+        Move(line=4, points=[1j * mm, 0j], lit=False, speed=0.8),
+        Move(line=5, points=[0j, 1 * mm], speed=0.4, power=6.0),
+    ]
+    assert "the laser is off 2 times, along 2 of 5 mm" in sample(*jump(speed=0.8), *back).notes[-1]
 
 
 def test_a_detour_and_a_rest_in_the_dark_keep_their_time() -> None:

@@ -33,6 +33,13 @@ def test_a_failed_save_keeps_the_former_file(tmp_path: Path, monkeypatch: pytest
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
+def test_a_failed_save_names_the_file_that_was_meant(tmp_path: Path) -> None:
+    file = tmp_path / f"{'a' * 250}.txt"  # with the temporary's letters more, too long a name for a file
+    with pytest.raises(OSError, match="too long") as failed:
+        save(file, "text")
+    assert failed.value.filename == str(file)
+
+
 def test_a_link_keeps_pointing_to_its_file(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "real")
     save(tmp_path / "link", "text")

@@ -183,6 +183,17 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
         pass
 
 
+def test_a_folder_that_is_not_there_must_be_one_that_could_be(tmp_path: Path) -> None:
+    (tmp_path / "a.json").touch()
+    with (
+        pytest.raises(BadInput, match="cannot be made: name another"),
+        open_viewer(tmp_path / "a.json" / "runs", 0, live=True),
+    ):
+        pass
+    with open_viewer(tmp_path / "new" / "runs", 0, live=True):
+        assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
+
+
 def test_a_port_in_use_is_refused(bench: Server, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["view", str(bench.folder), "--port", str(bench.port)]) == 2
     assert "--port must be free" in capsys.readouterr().err

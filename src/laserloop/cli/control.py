@@ -1,6 +1,7 @@
 """The verb that closes the loop."""
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -180,9 +181,22 @@ def read_margins_option(given: str | None, delta_k: float | None, process: "Proc
     return None if given in (None, "adaptive") else read_margins(Path(given), process)
 
 
+def tell_delta(delta_k: float | None, process: "Process") -> tuple[str, ...]:
+    """A note if a margin takes the window's middle, which the twin aims at; one that takes all is refused."""
+    low, high = process.window
+    if delta_k is None or delta_k <= 0.5 * (high - low) or delta_k >= high - low:
+        return ()
+    return (
+        f"--delta-k {delta_k:g} leaves {high - low - delta_k:g} of the window's {high - low:g} K: plans keep "
+        f"to {low:g} – {high - delta_k:g} K, below the window's middle; {0.25 * (high - low):g} K or less "
+        "leave room",
+    )
+
+
 def close_loop(case: "LoopCase", scan: "ScanPath | None" = None) -> dict[str, Any]:
     """The record of one run, with progress bars and its notes on standard error."""
-    from laserloop.loop.case import Hooks, choose, record_case
+    from laserloop.loop.case import Hooks, choose, prepare, record, run_prepared
+    from laserloop.plan.window import tell_melting
     from laserloop.report.terminal import show_progress
 
     told = list[str](() if scan is None else scan.notes)
@@ -193,9 +207,13 @@ def close_loop(case: "LoopCase", scan: "ScanPath | None" = None) -> dict[str, An
 
     with warnings.catch_warnings(), show_progress(f"{choose(case).controller} on {case.path}") as progress:
         warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
-        record = record_case(case, Hooks(path=scan, progress=progress, say=say))
-    tell_notes(note for note in record["notes"] if note not in told)
-    return record
+        hooks = Hooks(path=scan, progress=progress, say=say)
+        ready = prepare(case, hooks)
+        known = (*tell_melting(case.process), *tell_delta(case.delta_k, case.process))
+        ready = replace(ready, notes=(*ready.notes, *known))
+        found = record(run_prepared(ready, hooks), ready.problem, model=ready.case.model)
+    tell_notes(note for note in found["notes"] if note not in told)
+    return found
 
 
 def _draw(record: dict[str, Any], plot: Path | None, map_file: Path | None) -> None:

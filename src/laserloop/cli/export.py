@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from laserloop.bad_input import BadInput
-from laserloop.cli.control import Delta, Tracking
-from laserloop.cli.options import OF_PROCESS, LoopOptions, ProcessOptions, take_entry, take_file, take_number
+from laserloop.cli.control import Delta, Tracking, tell_delta
+from laserloop.cli.options import (
+    OF_PROCESS,
+    LoopOptions,
+    ProcessOptions,
+    take_entry,
+    take_file,
+    take_number,
+    tell_notes,
+)
 from laserloop.cli.output import Json, check_output, publish, writing
 
 if TYPE_CHECKING:
@@ -50,6 +58,7 @@ def export(
         laserloop export paper-corner --out firmware
         laserloop export models/mine --window-k 860,900 --dtype float64 --out firmware
     """
+    from laserloop.plan.window import tell_melting
     from laserloop.report.tables import tabulate_numbers
 
     check_output("--json", json_file)
@@ -61,6 +70,7 @@ def export(
         else partial(_export_model, model, tracking=tracking or 0.0, force=force)
     )
     files, problem = write(process, out, dtype=dtype, delta_k=delta_k)
+    tell_notes((*tell_melting(process), *tell_delta(delta_k, process)))
     numbers = {
         **({"process": process.name, "process_hash": process.hash} if model is None else {"model": model}),
         "dtype": dtype,

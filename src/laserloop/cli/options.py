@@ -164,11 +164,14 @@ class LoopOptions:
         """A process with these changes."""
         from dataclasses import replace
 
+        from laserloop.plan.window import check_window
+
         given = {item.name: getattr(self, item.name) for item in fields(self)}
         del given["power_max_w"], given["seed"]
         if self.power_max_w is not None:
             given["power_w"] = (min(process.laser.power[0], self.power_max_w / 2), self.power_max_w)
         changed = process.change(**{key: value for key, value in given.items() if value is not None})
+        check_window(changed)
         return replace(changed, camera=replace(changed.camera, seed=self.seed))
 
 

@@ -129,8 +129,8 @@ def _plan_one(
     path, job = named
     with _progress(path) as progress:
         planned = plan_refined(job, progress=progress)
-        notes = [note.replace(job.file.name, path) for note in planned.notes]
-        record = planned.tell() | {"path": path, "out": str(out), "notes": notes}
+        record = planned.tell() | {"path": path, "out": str(out)}
+        record["notes"] = notes = [note.replace(job.file.name, path) for note in record["notes"]]
         _write(out, planned)
         tell_notes(notes)
         again = planned.job.again(str(out))
@@ -216,6 +216,9 @@ def _make_job(
 
     if lie.centre and lie.offset_mm != (0.0, 0.0):
         raise BadInput("--centre and --offset-mm exclude each other, but both were given; drop one")
+    if keep is not None:
+        with writing("--keep"):
+            keep.mkdir(parents=True, exist_ok=True)
     return Job(
         file=ScanFile(file, lie.s_max, process.laser.power[1]),
         process=process,

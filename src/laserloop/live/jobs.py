@@ -1,8 +1,8 @@
 """What a worker does: run an order with one controller, look at its path or process, or plan a file."""
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
@@ -20,6 +20,7 @@ from laserloop.loop.steer import Steering
 from laserloop.paths.csv_writer import tell_path
 from laserloop.paths.scan_file import ScanFile
 from laserloop.plan.job import Job, plan_job
+from laserloop.plan.window import check_window, tell_melting
 from laserloop.process import Process
 
 STOPPED = "stopped by hand"
@@ -76,11 +77,21 @@ class Helm:
         """Another window or absorptivity; what cannot be done is said."""
         try:
             if self.steering is not None and (window := command.get("window_k")):
-                self.steering.aim(float(window[0]), float(window[1]))
+                low_high = float(window[0]), float(window[1])
+                if self.teller is not None:
+                    aimed = replace(self.teller.ready.case.process, window=low_high)
+                    check_window(aimed)
+                    self.tell(tell_melting(aimed))
+                self.steering.aim(*low_high)
             if self.steering is not None and (factor := command.get("absorbed")):
                 self.steering.absorb(float(factor))
         except BadInput as refusal:
-            self.send(pack({"kind": "note", "text": str(refusal)}))
+            self.tell([str(refusal)])
+
+    def tell(self, notes: Iterable[str]) -> None:
+        """Sentences for who watches."""
+        for note in notes:
+            self.send(pack({"kind": "note", "text": note}))
 
 
 def do_job(job: Words, helm: Helm) -> None:
@@ -109,18 +120,16 @@ def run_order(order: Order, controller: str, helm: Helm) -> None:
     case, path = order.make_case(controller), order.find_path()
     helm.steering = steering = Steering(case.process.window)
 
-    def say(note: str) -> None:
-        helm.send(pack({"kind": "note", "text": note}))
-
     hooks = Hooks(
         path=path,
         wrap=steering.wrap,
         drift=steering.drift,
         watch=helm.watch,
-        say=say,
+        say=lambda note: helm.tell([note]),
     )
     try:
         ready = prepare(case, hooks)
+        ready = replace(ready, notes=(*ready.notes, *tell_melting(case.process)))
         helm.teller = teller = Teller(helm.send, ready, steering, subgrid=case.plant == "graded")
         teller.begin()
         run = run_prepared(ready, hooks)
@@ -140,7 +149,7 @@ def look_at(order: Order, send: Callable[[bytes], object]) -> None:
     every = -(-len(path) // MOST_POINTS)
     shown = slice(1, None, every)
     words = {"kind": "looked", "path": path.name, "ticks": len(path), "tick_s": path.tick}
-    words |= {"notes": list(path.notes), "speed_mm_s": 1e3 * path.median_speed}
+    words |= {"notes": [*path.notes, *tell_melting(order.process)], "speed_mm_s": 1e3 * path.median_speed}
     words |= {"plate_mm": [1e3 * side for side in order.process.plate[:2]]}
     arrays: Arrays = {
         "x_mm": (1e3 * path.positions[shown, 0]).astype(np.float32),

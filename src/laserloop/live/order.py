@@ -11,6 +11,7 @@ from laserloop.loop.case import LoopCase
 from laserloop.loop.controllers import CONTROLLERS
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.families import FAMILIES
+from laserloop.plan.window import check_window
 from laserloop.plant.make import PLANTS
 from laserloop.process import Process, find_process, shipped_materials, shipped_processes
 from laserloop.process.process_file import LARGEST_FILE
@@ -41,6 +42,7 @@ class Order:
     def find_path(self) -> ScanPath:
         """The path, sampled once a tick; a long one is refused."""
         process = self.process
+        check_window(process)
         where: dict[str, Any] = {"default_speed": process.speed, "tick": process.tick}
         where["plate"] = process.plate[:2]
         if self.file is None:

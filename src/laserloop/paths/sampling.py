@@ -94,7 +94,7 @@ class Timeline:
         count = np.count_nonzero(track.lit[:-1] & dark[1:])
         seconds = self._steps.reshape(-1, 2).sum(axis=1)[dark].sum()
         return (
-            f"{name}: the laser is off {count} time{'s' if count > 1 else ''}, on "
+            f"{name}: the laser is off {'once' if count == 1 else f'{count} times'}, along "
             f"{1e3 * lengths[dark].sum():.4g} of {1e3 * lengths.sum():.4g} mm and for {1e3 * seconds:.4g} of "
             f"{1e3 * self.end:.4g} ms; {dark_ticks} ticks are dark",
         )

@@ -10,6 +10,7 @@ from laserloop.data.episode import find_turns
 from laserloop.paths import ScanPath, sample_polyline
 from laserloop.plan.powers import HORIZON, make_player, plan_ticks
 from laserloop.plan.trim import find_gain
+from laserloop.plan.window import judge_window, show_window
 from laserloop.plant import make_plant
 from laserloop.predict.twin.reach import find_speed, needed_power
 from laserloop.predict.twin.twin import read_alpha
@@ -19,6 +20,7 @@ STEPS = 4  # of the plant that are timed, after the first
 HOP = 0.5  # beam widths in a tick, beyond which a tick is coarse
 EPISODES, EPISODE_TICKS = 320, 400  # of a training set like the paper's
 NEAR = 5  # ticks around a turn
+FREEDOM = 10.0  # times slower or faster than the process that a speed is practicable
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +38,30 @@ def check_process(process: Process) -> list[Finding]:
 
 
 def _judge_reach(process: Process) -> Finding:
+    window = show_window(process)
+    if (judged := judge_window(process)) is not None:
+        return Finding("straight lines", judged, False)
     needed, (low, high) = needed_power(process, process.speed), process.laser.power
-    window = f"{process.window[0]:g} – {process.window[1]:g} K"
-    text = f"{window} at {1e3 * process.speed:g} mm/s takes {needed:.3g} W of {low:g} – {high:g} W"
+    slow, fast = process.speed / FREEDOM, process.speed * FREEDOM
+    at_slow, at_fast = needed_power(process, slow), needed_power(process, fast)
+    text = f"{window} at {_show_speed(process.speed)} takes {needed:.3g} W of {low:g} – {high:g} W"
     if needed > high:
-        text += f"; slow down to {_show_speed(find_speed(process, high))} or take a lower window"
+        text += (
+            f"; slow down to {_show_speed(find_speed(process, high))} or take a lower window"
+            if at_slow <= high
+            else f", and still {at_slow:.3g} W at {_show_speed(slow)}: no practicable speed does it; take a "
+            "lower window, a narrower beam or a stronger laser"
+        )
     elif needed < low:
-        text += "; go faster or take a higher window"
+        text += (
+            f"; go at {_show_speed(find_speed(process, low))} or faster, or take a higher window"
+            if at_fast >= low
+            else f", and only {at_fast:.3g} W at {_show_speed(fast)}: no practicable speed does it; take a "
+            "higher window or a wider beam"
+        )
     else:
-        text += f"; the laser could hold it up to {_show_speed(find_speed(process, high))}"
+        most = find_speed(process, high) if at_fast > high else fast
+        text += f"; the laser could hold it up to {_show_speed(most)}{'' if at_fast > high else ' and more'}"
     return Finding("straight lines", text, low <= needed <= high)
 
 
@@ -73,7 +90,7 @@ def _list_doubts(process: Process) -> list[Finding]:
     sigma, plate, (foot, top) = process.beam.sigma, process.plate, process.window
     high, lag = process.laser.power[1], process.laser.lag
     absorbs_all = process.beam.absorptivity == 1.0 and high > 100.0
-    much = high > 10 * needed_power(process, process.speed)
+    much = high > 10 * needed_power(process, process.speed) > 0
     outside = process.material.outside(process.ambient, top)
     doubts = (
         (foot <= process.ambient, "the window begins below the plate's own temperature"),
@@ -94,6 +111,8 @@ def _list_doubts(process: Process) -> list[Finding]:
 
 def check_path(process: Process, path: ScanPath) -> tuple[list[Finding], dict[str, Any]]:
     """What the twin expects along a path: the power it takes, the sharpest turn, and how long things take."""
+    if judge_window(process) is not None:  # which is told already
+        return [], {"ticks": len(path)}
     usual = path.median_speed or process.speed
     fastest = float(path.lit_speeds.max()) or usual
     began = perf_counter()
@@ -150,10 +169,12 @@ def time_plant(process: Process, path: ScanPath | None) -> tuple[str, float]:
         path = sample_polyline(ends, name="line", speed=process.speed, tick=process.tick)
     plant = make_plant("graded", path, process)
     plant.reset()
+    usable = judge_window(process) is None
+    watts = min(needed_power(process, process.speed), 0.5 * sum(process.laser.power)) if usable else 0.0
     laps = list[float]()
     for k in range(min(STEPS + 1, len(path))):
         began = perf_counter()
-        plant.step(0.5 * sum(process.laser.power), path.spot(k))
+        plant.step(watts, path.spot(k))
         laps.append(perf_counter() - began)
     return str(plant.settings.grid), float(np.median(laps[1:] or laps))
 

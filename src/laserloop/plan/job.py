@@ -21,6 +21,7 @@ from laserloop.plan.route import Route, lay_route
 from laserloop.plan.settings import PlanSettings
 from laserloop.plan.shelf import Shelf
 from laserloop.plan.speeds import free_speeds, set_speeds
+from laserloop.plan.window import check_window, tell_melting, tell_missed
 from laserloop.predict.twin.reach import find_speed, judge_reach
 from laserloop.process import Process
 
@@ -122,13 +123,15 @@ class FilePlan:
         counted = [int(layer.route.counted.sum()) for layer in self.layers]
         below = sum(n * told["below_fraction"] for n, told in zip(counted, layers, strict=True))
         time = sum(told["time_s"] for told in layers)
+        coldest, hottest = min(told["t_min_k"] for told in layers), max(told["t_max_k"] for told in layers)
+        outside = (below + sum(told["n_over"] for told in layers)) / sum(counted)
         return {
             "path": self.job.file.name,
             "by": settings.by,
             "refined": self.job.refine,
             **{name: sum(told[name] for told in layers) for name in SUMS},
-            "t_max_k": max(told["t_max_k"] for told in layers),
-            "t_min_k": min(told["t_min_k"] for told in layers),
+            "t_max_k": hottest,
+            "t_min_k": coldest,
             "below_fraction": below / sum(counted),
             "power_w": [watts for layer in self.layers for watts in layer.powers.tolist()],
             "time_s": time,
@@ -138,12 +141,13 @@ class FilePlan:
             "window_k": list(process.window),
             "process": process.to_json(),
             "version": version("laserloop"),
-            "notes": list(self.notes),
+            "notes": [*self.notes, *tell_missed(process.window, coldest, hottest, outside)],
         }
 
 
 def plan_job(job: Job, *, progress: Progress | None = None) -> FilePlan:
     """Plan all layers of a file one after another, the plate cooling in between; once, see `plan_refined`."""
+    check_window(job.process)
     job = replace(job, settings=_coarsen(job))
     tracks = job.read()
     routes = [job.lay(track) for track in tracks]
@@ -162,6 +166,7 @@ def plan_job(job: Job, *, progress: Progress | None = None) -> FilePlan:
         layers.append(_plan_layer(job, planner, (k, track, route), progress))
     reach = judge_reach(job.process, usual)
     notes = [note for route in routes for note in route.path.notes] + ([] if reach is None else [reach])
+    notes += tell_melting(job.process)
     return FilePlan(
         job=job,
         layers=tuple(layers),

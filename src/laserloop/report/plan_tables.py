@@ -7,6 +7,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from laserloop.report.run_story import show_percent
+
 MANY = 12  # layers; of more the table shows the ends
 
 HEADINGS = {"point": "by point", "segment": "by segment", "vector": "by vector"}
@@ -18,7 +20,7 @@ def tabulate_plan(record: Mapping[str, Any]) -> Table:
     facts = {
         "planned": f"{record['path']}, {HEADINGS[record['by']]}: {record['commands']} powers for "
         f"{record['vectors']} vectors, {record['ticks']} ticks{_tell_refined(record.get('refined', 0))}",
-        "window": "{:g} – {:g} K".format(*record["window_k"]),
+        "window": "{:g} – {:g} K".format(*record["window_k"]) + _tell_reached(record),
         "planned T_max": _show(record),
     }
     if "verified" in record:
@@ -79,13 +81,19 @@ def tabulate_parts(records: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
+def _tell_reached(record: Mapping[str, Any]) -> str:
+    """That a window is not reached at all, as simulated, else as planned."""
+    told, (low, high) = record.get("verified", record), record["window_k"]
+    return ", NOT REACHED in any tick" if told["t_max_k"] < low or told["t_min_k"] > high else ""
+
+
 def _tell_refined(rounds: int) -> str:
     return f", refined {'once' if rounds == 1 else f'{rounds} times'} on graded" if rounds else ""
 
 
 def _show(told: Mapping[str, Any]) -> str:
-    below = 100 * told["below_fraction"]
-    trouble = f"; {told['n_over']} ticks over, {below:.2g} % below" if told["n_over"] or below else ""
+    over, below = told["n_over"], told["below_fraction"]
+    trouble = f"; {over} ticks over, {show_percent(below)} below" if over or below else ""
     return f"{_range(told)} K{trouble}"
 
 

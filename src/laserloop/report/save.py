@@ -4,6 +4,7 @@ import io
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,14 +33,18 @@ def save(file: Path, content: str | bytes) -> None:
     if file.exists() and not file.is_file():  # /dev/null must stay what it is
         file.write_bytes(data)
         return
-    file = file.resolve()  # a link keeps pointing to what it points to
+    named, file = file, file.resolve()  # a link keeps pointing to what it points to
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
     try:
         temporary.write_bytes(data)
         os.replace(temporary, file)
+    except OSError as problem:  # people know the file that they named
+        problem.filename, problem.filename2 = str(named), None
+        raise
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def save_figure(file: Path, figure: "Figure", *, dpi: int = 200) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from socketserver import BaseServer
+from tempfile import TemporaryDirectory
 
 from laserloop.bad_input import BadInput
 from laserloop.viewer.answers import Answers
@@ -73,6 +74,8 @@ def open_viewer(
     live = can_run_live() if live is None else live
     if root.exists() and not root.is_dir():
         raise BadInput(f"DIR must be a folder, but {root} is none: name one")
+    if not root.exists() and not can_make(root):
+        raise BadInput(f"DIR must be a folder or a place for one, but {root} cannot be made: name another")
     if not live and not root.is_dir():
         raise BadInput(f"DIR must be a folder, but {root} is none: {tell_extra()}")
     if host not in LOOPBACK and not token:
@@ -86,6 +89,16 @@ def open_viewer(
                 f"{root} holds none: {tell_extra()}"
             )
         yield viewer
+
+
+def can_make(folder: Path) -> bool:
+    """Could a folder be made there? Only trying tells: /proc says that it is writable, and is not."""
+    above = next(parent for parent in folder.absolute().parents if parent.exists())
+    try:
+        with TemporaryDirectory(dir=above):
+            return True
+    except OSError:
+        return False
 
 
 def can_run_live() -> bool:

@@ -119,7 +119,7 @@ async function plan() {
   try {
     const told = await (await post("/plan", order())).json(), link = document.createElement("a");
     link.href = "/planned/" + told.file; link.download = told.name; link.click();
-    at("path-note").textContent = `Planned: ${told.name}, peak ${told.t_min_k.toFixed(0)} to ${told.t_max_k.toFixed(0)} K, ${count(told.commands, "command")}`;
+    at("path-note").textContent = [`Planned: ${told.name}, peak ${told.t_min_k.toFixed(0)} to ${told.t_max_k.toFixed(0)} K, ${count(told.commands, "command")}`, ...told.notes].join(". ");
   } catch (problem) { refuse(problem.message); }
   at("plan").disabled = false; at("plan").textContent = "Plan the file";
 }
