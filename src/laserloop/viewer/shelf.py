@@ -30,6 +30,7 @@ OPTIONAL = {
     **{"margin_above_k": "margin_above_k", "margin_below_k": "margin_below_k"},
     **{"window_low_k": "window_low_k", "window_high_k": "window_high_k", "absorbed": "absorbed"},
 }
+OPENED = ("series", "notes")  # what only an opened run tells
 SCORES = ("settled_from", "n_over", "overshoot_k", "below_fraction", "power_mean_w")
 SERIES = re.compile(rb'"series"\s*:\s*\{')  # inside a text the quotes would look otherwise
 UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
@@ -121,11 +122,7 @@ def read_head(file: Path) -> Shown | None:
         except UNREADABLE:
             continue
     found = read_run(file)
-    return (
-        None
-        if found is None
-        else {key: value for key, value in found.items() if key not in ("series", "notes")}
-    )
+    return None if found is None else {key: value for key, value in found.items() if key not in OPENED}
 
 
 def _parse_beginning(text: bytes) -> Any:
