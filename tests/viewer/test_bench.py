@@ -142,6 +142,13 @@ def test_a_planned_file_comes_back_in_its_own_format(page: Page, bench: Server) 
     assert Path(saved.value.path()).read_text().splitlines()[0].startswith("x_mm,y_mm")
 
 
+def test_a_planned_built_in_path_has_its_own_name(bench: Server) -> None:
+    status, told = bench.post("/plan", {"path": "raster:1", "ticks": 40})
+    assert (status, json.loads(told)["name"]) == (200, "raster-1-planned.csv")
+    table = bench.ask(f"/planned/{json.loads(told)['file']}")[1].decode().splitlines()
+    assert {len(row.split(",")) for row in table} == {5}
+
+
 def test_a_bad_file_is_refused_in_a_sentence(page: Page, bench: Server) -> None:
     open_bench(page, bench)
     page.set_input_files(
@@ -278,10 +285,12 @@ def test_a_run_that_is_tuned_says_so_and_is_paused_resumed_and_stopped(page: Pag
     open_bench(page, bench)
     page.click("#changes summary")
     page.fill("#window_high", "805")  # no gains ship for this window
-    run(page, 20_000, first="twin", second="pi")
+    page.fill("#ticks", "20000")
+    page.select_option("#second", "pi")
+    page.click("#run")
     tuned = f"{LIVE}.find(run => run.name === 'PI')"
     twin = f"{LIVE}.find(run => run.name === 'physics twin')"
-    until(page, f"{tuned}?.state === 'tuning' && {tuned}.tuned.most > 100")
+    until(page, f"{twin}?.count > 0 && {tuned}?.state === 'tuning' && {tuned}.tuned.most > 100")
     until(page, "document.querySelector('#about').textContent.includes('Tuning PI for this process')")
     page.click("#play")
     until(page, f"{twin}.state === 'paused'")
@@ -359,7 +368,9 @@ def test_a_stored_change_of_absorptivity_is_shown_at_its_tick(page: Page, bench:
     series |= {"t_true_k": [780.0, 781.0], "absorbed": [1.0, 0.8]}
     record |= {"ticks": 2, "series": series, "notes": ["changed by hand at tick 2"]}
     (bench.folder / "steered.json").write_text(json.dumps(record), encoding="utf-8")
-    page.goto(f"{bench.address}#/steered.json")
+    told = json.loads(bench.ask("/runs")[1])["runs"]
+    (steered,) = (run["id"] for run in told if run["file"] == "steered.json")
+    page.goto(f"{bench.address}#{steered}")
     clock = "document.querySelector('#clock').textContent"
     until(page, f"{clock}.endsWith('tick 2 of 2, plate absorbs 80 % of the start')")
     assert "changed by hand at tick 2" in page.inner_text("#notes")
