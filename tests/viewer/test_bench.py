@@ -142,13 +142,6 @@ def test_a_planned_file_comes_back_in_its_own_format(page: Page, bench: Server) 
     assert Path(saved.value.path()).read_text().splitlines()[0].startswith("x_mm,y_mm")
 
 
-def test_a_planned_built_in_path_has_its_own_name(bench: Server) -> None:
-    status, told = bench.post("/plan", {"path": "raster:1", "ticks": 40})
-    assert (status, json.loads(told)["name"]) == (200, "raster-1-planned.csv")
-    table = bench.ask(f"/planned/{json.loads(told)['file']}")[1].decode().splitlines()
-    assert {len(row.split(",")) for row in table} == {5}
-
-
 def test_a_bad_file_is_refused_in_a_sentence(page: Page, bench: Server) -> None:
     open_bench(page, bench)
     page.set_input_files(

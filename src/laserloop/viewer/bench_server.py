@@ -24,7 +24,7 @@ from laserloop.live.crew import LOOK_S, PLAN_S, Crew, place_files
 from laserloop.live.live_run import LiveRun
 from laserloop.live.message import pack
 from laserloop.viewer.answers import BYTES, JSON, Answer, Answers
-from laserloop.viewer.desk import MOST_BYTES, Desk, keep_record, tidy_name
+from laserloop.viewer.desk import MOST_BYTES, Desk, keep_record
 from laserloop.viewer.form import describe_form, describe_process
 from laserloop.viewer.guard import COOKIE, HEADERS, Guard
 from laserloop.viewer.patience import PatientProtocol
@@ -75,12 +75,7 @@ class Bench:
     async def plan(self, request: Request) -> Response:
         """The file of an order with planned powers; the answer says where to fetch it."""
         order = await read_json(request)
-        given = order.get("path")
-        key = given.get("file") if isinstance(given, dict) else None
-        found = self.desk.files.get(key) if isinstance(key, str) else None
-        shown = tidy_name(f"{given}.csv".replace(":", "-")) if found is None else found[0]
-        stem, dot, ending = shown.rpartition(".")
-        name, place = self.desk.reserve(f"{stem}-planned.{ending}" if dot else f"{shown}-planned")
+        name, place = self.desk.reserve(self.desk.name_planned(order.get("path", "path")))
         words, _ = await self.crew.ask(self._make_job("plan", order) | {"out": str(place)}, PLAN_S)
         return respond(Answer.tell({"file": name, "name": self.desk.files[name][0], **words}))
 
