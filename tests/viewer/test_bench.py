@@ -283,7 +283,8 @@ def test_a_run_that_is_tuned_says_so_and_is_paused_resumed_and_stopped(page: Pag
     page.click("#run")
     tuned = f"{LIVE}.find(run => run.name === 'PI')"
     twin = f"{LIVE}.find(run => run.name === 'physics twin')"
-    until(page, f"{twin}?.count > 0 && {tuned}?.state === 'tuning' && {tuned}.tuned.most > 100")
+    until(page, f"{tuned}?.state === 'tuning' && {tuned}.tuned.most > 100", 180)  # two cold workers
+    until(page, f"{twin}?.count > 0")
     until(page, "document.querySelector('#about').textContent.includes('Tuning PI for this process')")
     page.click("#play")
     until(page, f"{twin}.state === 'paused'")
