@@ -1,6 +1,7 @@
 """The crew: runs begin at once, whoever hangs up leaves nothing half done, and a dead worker is told."""
 
 import asyncio
+import signal
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -35,7 +36,8 @@ def test_a_cold_crew_runs_stops_and_tells_of_a_dead_worker(monkeypatch: pytest.M
         crew = Crew()
         try:
             first = await crew.begin(ORDER, "twin", {})
-            await until(crew, first, "running")
+            while not first.count:  # before it, a busy machine may lose patience
+                await asyncio.wait_for(crew.changed.wait(), 120)
             crew.command(first, {"do": "stop"})
             await until(crew, first, "stopped")
             assert first.record
@@ -45,6 +47,29 @@ def test_a_cold_crew_runs_stops_and_tells_of_a_dead_worker(monkeypatch: pytest.M
             crew._workers[0].process.kill()
             await until(crew, second, "refused")
             assert second.ending == room.GONE
+        finally:
+            await crew.leave()
+
+    hold(live)
+
+
+def test_a_run_that_does_not_listen_ends_as_stopped_when_it_was_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(room, "BRISK", 0.05)
+
+    async def live() -> None:
+        crew = Crew()
+        try:
+            run = await crew.begin(ORDER, "pi", {})
+            crew._workers[0].process.send_signal(signal.SIGSTOP)  # as deaf as within one try of a tuning
+            crew.command(run, {"do": "pause"})
+            assert run.tell()["held"]  # whether it listens or not
+            crew.command(run, {"do": "resume"})
+            assert not run.tell()["held"]
+            crew.command(run, {"do": "stop"})
+            await until(crew, run, "stopped")
+            assert run.ending == "stopped by hand before the first tick"
         finally:
             await crew.leave()
 

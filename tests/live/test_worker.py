@@ -7,10 +7,15 @@ from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
+import pytest
 
+from laserloop.control.gains import find_gains
 from laserloop.live import worker
+from laserloop.live.live_run import LiveRun
 from laserloop.live.message import unpack
 from laserloop.live.worker import serve
+from laserloop.loop import case as loop_case
+from laserloop.process import find_process
 
 Words = dict[str, Any]
 
@@ -44,7 +49,7 @@ def job(ticks: int = 12, **more: Any) -> Words:
 
 
 def leave_when_over(words: Words) -> list[Words]:
-    return [LEAVE] if words["kind"] in ("done", "refused", "planned") else []
+    return [LEAVE] if words["kind"] in ("done", "stopped", "refused", "planned") else []
 
 
 def test_a_run_is_told_from_its_beginning_to_its_record() -> None:
@@ -142,3 +147,138 @@ def test_a_file_is_planned_in_its_own_format(tmp_path: Path) -> None:
     assert talk.hold() == ["planned"]
     assert out.read_text().startswith("G21 G90\nG0 X-0.5 Y0\n")
     assert 760.0 < talk.messages[0][0]["t_max_k"] < 800.0
+
+
+OWN = {"path": "diagonal", "ticks": 3, "changes": {"window_k": [770, 805]}}  # no gains ship for this window
+
+
+def follow(talk: Talk) -> LiveRun:
+    """The run as the server knows it after a talk."""
+    run = LiveRun("a", "pi", {})
+    for words, arrays in talk.messages:
+        run.take(words, arrays)
+    return run
+
+
+@pytest.fixture
+def short_tuning(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A tuning of four tries that finds what ships for the usual window; the tries that began."""
+    tried: list[int] = []
+    gains = find_gains("graded", find_process("paper"))
+
+    def tune_for(*_: Any, progress: Callable[[int, int], None]) -> Any:
+        for k in range(1, 5):
+            progress(k, 4)
+            tried.append(k)
+        return gains
+
+    monkeypatch.setattr(loop_case, "tune_for", tune_for)
+    return tried
+
+
+def test_a_tuning_is_told_try_by_try_before_the_first_tick(short_tuning: list[int]) -> None:
+    seen: list[Words] = []
+
+    def react(words: Words) -> list[Words]:
+        seen.extend([words] if words["kind"] in ("state", "ticks") else [])
+        return leave_when_over(words)
+
+    talk = Talk(job(order=OWN, controller="pi"), react=react)
+    talk.hold()
+    assert [words.get("state") for words in seen[:5]] == [*4 * ["tuning"], None]
+    assert [words["tuned"]["try"] for words in seen[:4]] == [1, 2, 3, 4]
+    assert {words["tuned"]["most"] for words in seen[:4]} == {4}
+    assert ["left_s" in words["tuned"] for words in seen[:4]] == [False, False, True, True]
+    run = follow(talk)
+    assert (run.state, run.tuned, run.count) == ("done", {}, 3)
+    assert run.notes == ["no gains ship for this plant and process, so they were tuned before the first tick"]
+
+
+def test_a_tuning_is_paused_resumed_and_stopped_by_hand(short_tuning: list[int]) -> None:
+    answers = iter([[{"do": "pause"}], [{"do": "resume"}], [], [{"do": "stop"}], []])
+    states = []
+
+    def react(words: Words) -> list[Words]:
+        if words["kind"] == "state":
+            states.append(words["state"])
+            return next(answers)
+        return leave_when_over(words)
+
+    talk = Talk(job(order=OWN, controller="pi"), react=react)
+    talk.hold()
+    assert states == ["tuning", "paused", "tuning", "tuning"]
+    assert short_tuning == [1]
+    run = follow(talk)
+    assert (run.state, run.ending) == ("stopped", "stopped by hand before the first tick")
+
+
+def test_a_change_of_absorptivity_on_the_way_is_in_the_record() -> None:
+    def react(words: Words) -> list[Words]:
+        if words["kind"] == "began":
+            return [{"do": "step", "ticks": 1}, {"do": "change", "absorbed": 0.8}, {"do": "step", "ticks": 2}]
+        if words["kind"] == "state" and words["state"] == "paused":
+            return [{"do": "change", "absorbed": 1.0}, {"do": "resume"}]
+        return leave_when_over(words)
+
+    talk = Talk(job(6), react=react)
+    talk.hold()
+    last, arrays = talk.messages[-1]
+    record = json.loads(arrays["record"].tobytes())
+    absorbed = record["series"]["absorbed"]
+    assert absorbed == [1.0, 0.8, 0.8, 1.0, 1.0, 1.0]
+    note = (
+        "the plate's absorptivity was changed by hand to 80 % of the start at tick 2, to 100 % of the start "
+        "at tick 4"
+    )
+    assert note in record["notes"]
+    assert note in last["notes"]
+    unchanged = Talk(job(3), react=leave_when_over)
+    unchanged.hold()
+    assert "absorbed" not in json.loads(unchanged.messages[-1][1]["record"].tobytes())["series"]
+
+
+def test_a_change_that_cannot_be_made_is_answered_until_one_can() -> None:
+    def react(words: Words) -> list[Words]:
+        wrong = {"do": "change", "absorbed": 1e3}
+        return [wrong] if words["kind"] == "began" else leave_when_over(words)
+
+    talk = Talk(job(3), react=react)
+    talk.hold()
+    run = follow(talk)
+    assert "absorptivity may change by a factor of" in run.answer
+    assert run.notes == []
+    run.take({"kind": "answer", "text": ""}, {})
+    assert run.tell()["answer"] == ""
+
+
+def test_a_network_for_something_else_is_refused_with_what_the_page_can_choose() -> None:
+    talk = Talk(job(controller="realtime"), react=leave_when_over)
+    assert talk.hold() == ["refused"]
+    text = talk.messages[0][0]["text"]
+    assert text.endswith(
+        "choose Plant paper (coarse), under Noise, delay, absorptivity error, or the physics twin"
+    )
+    assert "trained on the paper plant, not on graded" in text
+    assert "--" not in text
+    cured = job(3, controller="realtime")
+    cured["order"] |= {"plant": "paper", "ticks": 3}
+    talk = Talk(cured, react=leave_when_over)
+    assert talk.hold()[-1] == "done"
+    cured["order"] |= {"changes": {"window_k": [1760, 1800]}}  # the plant alone would not do
+    talk = Talk(cured, react=leave_when_over)
+    assert talk.hold() == ["refused"]
+    assert "choose the physics twin, or the process paper as it is" in talk.messages[0][0]["text"]
+
+
+def test_the_s_of_full_power_scales_a_file(tmp_path: Path) -> None:
+    part, out = tmp_path / "a.gcode", tmp_path / "out.gcode"
+    part.write_text("G21 G90\nG0 X-0.5 Y0\nM3 S500\nG1 X0.5 Y0 F18240\nM5\n")
+    files = {"a": ["my.gcode", str(part)]}
+    looking = {"job": "look", "order": {"path": {"file": "a"}}, "files": files}
+    scaled = {"path": {"file": "a"}, "s_max": 1000}
+    planning = {"job": "plan", "order": scaled, "files": files, "out": str(out)}
+    talk = Talk(looking, looking | {"order": scaled}, planning, LEAVE)
+    assert talk.hold() == ["looked", "looked", "planned"]
+    assert "S is taken as W" in talk.messages[0][0]["notes"][0]
+    assert talk.messages[1][0]["notes"] == []
+    assert "S5" in out.read_text()  # some 11 W of 20 W

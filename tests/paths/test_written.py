@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
+from laserloop.paths import find_path
+from laserloop.paths.csv_writer import tell_path
 from laserloop.paths.orders import Orders, find_along, join_orders
 from laserloop.paths.scan_file import ScanFile
 
@@ -121,7 +123,14 @@ def test_a_speed_becomes_f_and_is_taken_back(tmp_path: Path) -> None:
 def test_csv_gets_a_column_and_keeps_its_comments(tmp_path: Path) -> None:
     text = '# a\nx_mm,y_mm,note\n0,0,a\n1, 0,"b,c"\n'
     written = write(tmp_path, "a.csv", text, order([1], [(0.5, 9), (1, 8)]))
-    assert written == '# a\nx_mm,y_mm,note,power_w\n0,0,a\n0.5,0,,9\n1, 0,"b,c",8\n'
+    assert written == '# a\nx_mm,y_mm,note,power_w\n0,0,a,\n0.5,0,,9\n1, 0,"b,c",8\n'
+
+
+def test_every_row_of_a_planned_built_in_path_has_all_columns(tmp_path: Path) -> None:
+    text = tell_path(find_path("spiral", ticks=20))
+    written = write(tmp_path, "spiral.csv", text, order([1], [(1, 9)])).splitlines()
+    assert written[0] == "x_mm,y_mm,lit,speed_mm_s,power_w"
+    assert {len(row.split(",")) for row in written} == {5}
 
 
 def test_hatches_are_regrouped_by_power(tmp_path: Path) -> None:

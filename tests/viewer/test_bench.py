@@ -107,7 +107,7 @@ def test_a_dropped_file_is_run_by_two_controllers_and_kept(
     page.locator("#rows button").first.click()
     page.fill("#keep-name", "Corner, two ways: <b>&")
     page.click("#keep-form .main")
-    until(page, "document.querySelector('#about').textContent.startsWith('Kept as')")
+    until(page, "document.querySelector('#kept').textContent.startsWith('Kept as')")
     kept = json.loads((bench.folder / "corner-two-ways-b.json").read_text())
     assert (kept["label"], kept["path"], kept["ticks"]) == ("Corner, two ways: <b>&", "my part.csv", 60)
     until(page, "document.querySelector('#list').textContent.includes('Corner, two ways: <b>&')")
@@ -257,6 +257,120 @@ def test_it_works_by_keyboard_alone(page: Page, bench: Server) -> None:
     page.focus("#stop")
     page.keyboard.press("Enter")
     until(page, f"{NEWEST}.state === 'stopped'")
+
+
+def test_space_after_run_pauses_and_starts_nothing(page: Page, bench: Server) -> None:
+    open_bench(page, bench)
+    before = page.evaluate("bench.state.live.length")
+    run(page, 20_000)
+    assert page.evaluate("document.activeElement.id") == "stage"
+    page.keyboard.press("Space")
+    until(page, f"{NEWEST}.state === 'paused'")
+    assert page.evaluate("bench.state.live.length") == before + 1
+    page.keyboard.press("Space")
+    until(page, f"{NEWEST}.state === 'running'")
+    page.focus("#stop")
+    page.keyboard.press("Space")  # a button that was reached by keyboard is pressed
+    until(page, f"{NEWEST}.state === 'stopped'")
+
+
+def test_a_run_that_is_tuned_says_so_and_is_paused_resumed_and_stopped(page: Page, bench: Server) -> None:
+    open_bench(page, bench)
+    page.click("#changes summary")
+    page.fill("#window_high", "805")  # no gains ship for this window
+    page.fill("#ticks", "20000")
+    page.select_option("#second", "pi")
+    page.click("#run")
+    tuned = f"{LIVE}.find(run => run.name === 'PI')"
+    twin = f"{LIVE}.find(run => run.name === 'physics twin')"
+    until(page, f"{tuned}?.state === 'tuning' && {tuned}.tuned.most > 100", 180)  # two cold workers
+    until(page, f"{twin}?.count > 0")
+    until(page, "document.querySelector('#about').textContent.includes('Tuning PI for this process')")
+    page.click("#play")
+    until(page, f"{twin}.state === 'paused'")
+    until(page, "document.querySelector('#play').textContent === 'Resume'")
+    count = page.evaluate(f"{twin}.count")
+    page.click("#play")
+    until(page, f"{twin}.count > {count}")
+    page.click("#stop")
+    until(page, f"{LIVE}.every(run => run.state === 'stopped')")
+    told = "document.querySelector('#about').textContent"
+    until(page, f"{told}.includes('PI: stopped by hand before the first tick')")
+    assert page.inner_text("#refusal") == ""
+    assert "PI" in page.inner_text("#list")
+
+
+def test_a_refused_window_is_told_beside_it(page: Page, bench: Server) -> None:
+    open_bench(page, bench)
+    run(page, 20_000)
+    page.fill("#aim_low", "840")
+    page.fill("#aim_high", "800")
+    page.click("#aim")
+    until(page, "document.querySelector('.dock #answer').textContent.includes('low before high')")
+    assert page.inner_text("#refusal") == ""
+    page.fill("#aim_high", "880")
+    page.click("#aim")
+    until(page, f"(c => c.window_low_k[{NEWEST}.count - 1] === 840)({NEWEST}.column)")
+    assert page.inner_text("#answer") == ""
+    page.click("#stop")
+    until(page, f"{NEWEST}.state === 'stopped'")
+
+
+def test_a_refused_order_leaves_what_was_on_show(page: Page, bench: Server) -> None:
+    open_bench(page, bench)
+    run(page, 20)
+    until(page, f"{NEWEST}.state === 'done'")
+    shown = page.evaluate("bench.state.chosen[0]")
+    page.select_option("#first", "realtime")
+    page.click("#run")
+    until(page, "document.querySelector('#refusal').textContent.includes('choose Plant paper (coarse)')")
+    assert "--" not in page.inner_text("#refusal")
+    until(page, "document.querySelector('#title').textContent === 'spiral'")
+    assert page.evaluate("bench.state.chosen") == [shown]
+    assert page.locator("#rows tr").count() == 1
+    assert page.evaluate("document.activeElement.id") == "run"  # where it can be mended
+
+
+def test_a_reload_keeps_the_form_and_its_files(page: Page, bench: Server) -> None:
+    open_bench(page, bench)
+    way = b"G21 G90\nG0 X-1 Y0\nM3 S500\nG1 X1 Y0 F18240\nM5\n"
+    page.set_input_files("#file", {"name": "line.gcode", "mimeType": "text/plain", "buffer": way})
+    until(page, "document.querySelector('#path-note').textContent.includes('say which S is full power')")
+    assert "--" not in page.inner_text("#path-note")
+    ticks = page.evaluate("document.querySelector('#path-note').textContent.match(/^[0-9]+/)[0]")
+    assert page.get_attribute("#ticks", "placeholder") == ticks != "320"
+    page.fill("#s_max", "1000")
+    page.dispatch_event("#s_max", "change")
+    until(page, "!document.querySelector('#path-note').textContent.includes('full power')")
+    page.click("#changes summary")
+    page.fill("#window_high", "805")
+    page.select_option("#second", "pi")
+    page.reload()
+    until(page, "!document.querySelector('#bench').hidden && bench.state.linked")
+    until(page, f"document.querySelector('#path-note').textContent.startsWith('{ticks} ticks')")
+    assert page.evaluate("document.querySelector('#path').selectedOptions[0].textContent") == "line.gcode"
+    kept = [page.input_value(f"#{name}") for name in ("s_max", "window_high", "second", "first")]
+    assert kept == ["1000", "805", "pi", "twin"]
+    assert page.is_visible("#window_high")
+    page.select_option("#path", "spiral")
+    until(page, "document.querySelector('#s_max-field').hidden")
+
+
+def test_a_stored_change_of_absorptivity_is_shown_at_its_tick(page: Page, bench: Server) -> None:
+    record = json.loads((bench.folder / "a.json").read_text())
+    series = {"t_s": [1e-4, 2e-4], "x_mm": [0.0, 0.1], "y_mm": [0.0, 0.0], "power_w": [10.0, 11.0]}
+    series |= {"t_true_k": [780.0, 781.0], "absorbed": [1.0, 0.8]}
+    record |= {"ticks": 2, "series": series, "notes": ["changed by hand at tick 2"]}
+    (bench.folder / "steered.json").write_text(json.dumps(record), encoding="utf-8")
+    told = json.loads(bench.ask("/runs")[1])["runs"]
+    (steered,) = (run["id"] for run in told if run["file"] == "steered.json")
+    page.goto(f"{bench.address}#{steered}")
+    clock = "document.querySelector('#clock').textContent"
+    until(page, f"{clock}.endsWith('tick 2 of 2, plate absorbs 80 % of the start')")
+    assert "changed by hand at tick 2" in page.inner_text("#notes")
+    page.focus("#stage")
+    page.keyboard.press("ArrowLeft")
+    until(page, f"{clock}.endsWith('tick 1 of 2')")
 
 
 def test_a_phone_needs_no_sideways_scrolling(browser: Browser, bench: Server) -> None:

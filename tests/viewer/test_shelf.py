@@ -99,6 +99,15 @@ def test_a_column_that_nobody_filled_is_not_shown() -> None:
     assert "predicted_k" not in show_run(record)["series"]
 
 
+def test_a_change_on_the_way_and_notes_are_told_whatever_a_stranger_wrote() -> None:
+    record = make_record(notes=["steered; laserloop calibrate --process finds them", 3, "x" * 9999])
+    record["series"]["absorbed"] = [1.0, 0.8, 0.8]
+    shown = show_run(record)
+    assert shown["series"]["absorbed"] == [1.0, 0.8, 0.8]
+    assert shown["notes"] == ["steered", "x" * 600]
+    assert show_run(make_record(notes={"no": "list"}))["notes"] == []
+
+
 HOSTILE = {
     "no columns": make_record(series={"power_w": [1.0]}),
     "lengths": make_record(series=make_record()["series"] | {"x_mm": [0.0]}),
@@ -219,7 +228,7 @@ def test_the_list_goes_without_series(tmp_path: Path) -> None:
     here.look()
     (entry,) = here.list()
     assert here.runs[entry["id"]]["file"] == entry["file"] == "a.json"
-    assert not {"series", "facts"} & set(entry)
+    assert not {"series", "facts", "notes"} & set(entry)
     opened = here.open(entry["id"])
     assert opened is not None
     assert opened["series"]["t_k"] == [700.0, 780.0, 805.0]

@@ -16,12 +16,14 @@ from laserloop.bad_input import BadInput
 from laserloop.live.live_run import LiveRun
 from laserloop.live.message import unpack
 from laserloop.live.order import Files
+from laserloop.live.wording import say_on_page
 
 SPARES = 2  # workers that wait, so that two controllers start at once
 MOST_AT_WORK = 4  # computing at the same time
 MOST_KEPT = 12  # runs remembered; the oldest that has ended goes first
 LONGEST_MESSAGE = 64_000_000  # bytes, a record of 100,000 ticks
 PATIENCE = 3.0  # s, until a worker that shall stop is killed
+BRISK = 0.5  # s, the same while it starts or is tuned: nothing is lost, and one try of a tuning takes longer
 WARM_S = 120.0  # s, that a worker may take to warm up
 CALM = 4.0  # s after the start of a run, until another worker may warm up
 LOOK_S, PLAN_S = 20.0, 300.0  # s, that a look at a path and a plan may take
@@ -30,7 +32,7 @@ GONE = "the worker ended without a word: it ran out of memory, or was killed"
 Words = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 Take = Callable[[Words, Arrays], None]
-FINAL = ("done", "refused", "looked", "described", "planned")
+FINAL = ("done", "stopped", "refused", "gone", "looked", "described", "planned")
 
 
 class Worker:
@@ -86,7 +88,7 @@ class Worker:
                     break
                 self._take(*unpack(await self.process.stdout.readexactly(length)))
         if self.take is not None:
-            self.take({"kind": "refused", "text": GONE}, {})
+            self.take({"kind": "gone", "text": GONE}, {})
         self.take = None
         self.warm.set()
         self.free.set()
@@ -169,7 +171,12 @@ class Crew:
         if worker is None:
             return
         worker.tell(words)
-        if words["do"] == "stop":
+        verb = words["do"]
+        if verb in ("pause", "step", "resume"):
+            run.held = verb != "resume"
+            self.wake()
+        if verb == "stop":
+            run.stopping = True
             self._spawn(self._insist(run, worker))
 
     async def ask(self, job: Words, seconds: float) -> tuple[Words, Arrays]:
@@ -194,9 +201,10 @@ class Crew:
             await worker.stop()
             self._spawn(self.hire())
             raise BadInput(f"this took more than {seconds:g} s and was given up: shorten the path") from None
-        if found[0]["kind"] == "refused":
-            raise BadInput(found[0]["text"])
-        return found
+        words, arrays = found
+        if words["kind"] in ("refused", "gone"):
+            raise BadInput(say_on_page(words["text"]))
+        return words | {"notes": [say_on_page(note) for note in words.get("notes", ())]}, arrays
 
     def wake(self) -> None:
         """Whoever waits for news looks again."""
@@ -214,7 +222,7 @@ class Crew:
         return worker
 
     async def _insist(self, run: LiveRun, worker: Worker) -> None:
-        await asyncio.sleep(PATIENCE)
+        await asyncio.sleep(BRISK if run.tuned or not run.head else PATIENCE)
         if not run.ended and self._at.get(run.name) is worker:
             await worker.stop()
             await self.hire()

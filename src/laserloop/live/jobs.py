@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from laserloop.bad_input import BadInput
 from laserloop.live.message import Arrays, pack
 from laserloop.live.order import Order, read_order
 from laserloop.live.teller import Teller
-from laserloop.loop.case import Hooks, prepare, record, run_prepared
+from laserloop.loop.case import Hooks, LoopCase, Prepared, prepare, record, run_prepared
 from laserloop.loop.run import StopRun, Tick
 from laserloop.loop.steer import Steering
 from laserloop.paths.csv_writer import tell_path
@@ -25,6 +26,8 @@ from laserloop.process import Process
 
 STOPPED = "stopped by hand"
 MOST_POINTS = 20_000  # of a path that is only looked at
+MOST_CHANGES = 8  # that a note tells one by one
+PAPER = "paper (coarse), under Noise, delay, absorptivity error"  # where the page has it
 
 Words = dict[str, Any]
 
@@ -39,9 +42,28 @@ class Helm:
     teller: Teller | None = None
     paused: bool = False
     steps: int = 0  # ticks to go while paused
+    doing: Words = field(default_factory=lambda: {"state": "running"})  # while it is not paused
+    absorbed: list[float] = field(default_factory=list)  # of each tick, by the plate over the start
+    _began: float = 0.0  # s of the clock, when the second try of a tuning began: the first one compiles
+
+    def tune(self, done: int, most: int) -> None:
+        """Before each try of a tuning; a loop's own progress is in its ticks."""
+        if self.steering is None or self.steering.controller is not None:
+            return
+        tuned: Words = {"try": done, "most": most}
+        if done == 2:
+            self._began = monotonic()
+        elif done > 2:
+            tuned["left_s"] = round((monotonic() - self._began) / (done - 2) * (most - done + 1))
+        self.doing = {"state": "tuning", "tuned": tuned}
+        self.send(pack({"kind": "state"} | self.doing))
+        self.check()
 
     def watch(self, k: int, tick: Tick) -> None:
         """After every tick."""
+        self.doing = {"state": "running"}
+        if self.steering is not None:
+            self.absorbed.append(self.steering.absorbed)
         if self.teller is not None:
             self.teller.add(k, tick)
         self.steps = max(0, self.steps - 1)
@@ -65,7 +87,7 @@ class Helm:
                 self.paused = True
             case "resume":
                 self.paused, self.steps = False, 0
-                self.send(pack({"kind": "state", "state": "running"}))
+                self.send(pack({"kind": "state"} | self.doing))
             case "step":
                 self.paused, self.steps = True, int(command.get("ticks", 1))
             case "stop" | "leave":
@@ -86,7 +108,9 @@ class Helm:
             if self.steering is not None and (factor := command.get("absorbed")):
                 self.steering.absorb(float(factor))
         except BadInput as refusal:
-            self.tell([str(refusal)])
+            self.send(pack({"kind": "answer", "text": str(refusal)}))
+        else:
+            self.send(pack({"kind": "answer", "text": ""}))
 
     def tell(self, notes: Iterable[str]) -> None:
         """Sentences for who watches."""
@@ -119,28 +143,58 @@ def run_order(order: Order, controller: str, helm: Helm) -> None:
     """A closed loop that is watched."""
     case, path = order.make_case(controller), order.find_path()
     helm.steering = steering = Steering(case.process.window)
-
     hooks = Hooks(
         path=path,
         wrap=steering.wrap,
         drift=steering.drift,
         watch=helm.watch,
+        progress=helm.tune,
         say=lambda note: helm.tell([note]),
     )
     try:
-        ready = prepare(case, hooks)
+        ready = prepare_order(case, hooks)
         ready = replace(ready, notes=(*ready.notes, *tell_melting(case.process)))
         helm.teller = teller = Teller(helm.send, ready, steering, subgrid=case.plant == "graded")
         teller.begin()
         run = run_prepared(ready, hooks)
     except StopRun as wish:
-        raise BadInput(f"{wish} before the first tick: start it again") from None
+        helm.send(pack({"kind": "stopped", "ending": f"{wish} before the first tick"}))
+        return
     teller.flush()
     told = record(run, ready.problem, model=ready.case.model)
     if order.absorptivity_error != 1.0:
         told["mismatch"] = {"absorptivity": order.absorptivity_error}
+    if note := tell_changes(helm.absorbed):
+        told["series"]["absorbed"] = helm.absorbed
+        told["notes"].append(note)
     content = np.frombuffer(json.dumps(told, allow_nan=False).encode(), np.uint8)
-    helm.send(pack({"kind": "done", "ending": run.ending, "notes": list(run.notes)}, {"record": content}))
+    helm.send(pack({"kind": "done", "ending": run.ending, "notes": told["notes"]}, {"record": content}))
+
+
+def prepare_order(case: LoopCase, hooks: Hooks) -> Prepared:
+    """As `prepare`, but a network that was not made for this is refused with what a page can choose."""
+    try:
+        return prepare(case, hooks)
+    except BadInput:
+        forced = prepare(replace(case, force=True), hooks)  # refuses whatever else is wrong
+    why = forced.notes[0].partition(": ")[2]
+    other = replace(case, plant="paper")
+    try:
+        prepare(other, hooks)
+        cure = f"choose Plant {PAPER}, or the physics twin"
+    except BadInput:
+        cure = f"choose the physics twin, or the process paper as it is on Plant {PAPER}"
+    raise BadInput(f"the network of this controller was made for something else ({why}): {cure}")
+
+
+def tell_changes(absorbed: list[float]) -> str:
+    """When the absorptivity was changed on the way, or nothing if it was not."""
+    before = [1.0, *absorbed]
+    changes = [k for k, share in enumerate(absorbed) if share != before[k]]
+    told = [f"to {100 * absorbed[k]:.3g} % of the start at tick {k + 1}" for k in changes[:MOST_CHANGES]]
+    more = len(changes) - len(told)
+    told += [f"and {more} times after that"] if more else []
+    return f"the plate's absorptivity was changed by hand {', '.join(told)}" if told else ""
 
 
 def look_at(order: Order, send: Callable[[bytes], object]) -> None:
@@ -166,7 +220,7 @@ def plan_order(order: Order, out: Path, helm: Helm) -> None:
         if file is None:
             file = Path(folder) / "path.csv"
             file.write_text(tell_path(order.find_path()), encoding="utf-8")
-        scan = ScanFile(str(file), None, order.process.laser.power[1])
+        scan = ScanFile(str(file), order.s_max, order.process.laser.power[1])
         job = Job(file=scan, process=order.process, centre=order.file is not None and order.centre)
         planned = plan_job(job)
         out.write_bytes(planned.write())

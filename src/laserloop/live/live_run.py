@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from laserloop.live.film import Film
 from laserloop.live.message import pack
+from laserloop.live.wording import say_on_page
 
 MOST_NOTES = 20
 ENDED = ("done", "stopped", "refused")
@@ -25,7 +26,11 @@ class LiveRun:
     controller: str
     order: Words
     label: str = ""  # given by a person
-    state: str = "starting"  # then running, paused, done, stopped or refused
+    state: str = "starting"  # then tuning, running, paused, done, stopped or refused
+    tuned: Words = field(default_factory=dict)  # how far its tuning is, while there is one
+    held: bool = False  # was a pause asked for, taken or not yet?
+    stopping: bool = False  # was a stop?
+    answer: str = ""  # why the last change on the way was refused
     ending: str = ""
     head: bytes = b""  # the message that opens it
     about: Words = field(default_factory=dict)  # its words
@@ -50,6 +55,9 @@ class LiveRun:
                 self._grow(words, arrays)
             case "state":
                 self.state = words["state"]
+                self.tuned = words.get("tuned", self.tuned)
+            case "answer":
+                self.answer = say_on_page(words["text"])
             case "note":
                 self.note(words["text"])
             case "done":
@@ -57,11 +65,18 @@ class LiveRun:
                 self.state = "stopped" if self.ending == STOPPED else "done"
                 for note in words["notes"]:
                     self.note(note)
-            case "refused":
-                self.state, self.ending = "refused", words["text"]
+            case "stopped":
+                self.state, self.ending = "stopped", words["ending"]
+            case "gone" if self.stopping:  # it did not listen, so its worker was ended
+                lost = " in mid-tick, so there is nothing to keep" if self.count else " before the first tick"
+                self.state, self.ending = "stopped", STOPPED + lost
+            case "refused" | "gone":
+                self.state, self.ending = "refused", say_on_page(words["text"])
 
     def _grow(self, words: Words, arrays: dict[str, NDArray[Any]]) -> None:
         first, rows = words["first"], arrays["rows"]
+        if self.tuned:
+            self.tuned, self.state = {}, "running"
         self.rows[first : first + len(rows)] = rows
         self.count = first + len(rows)
         frame = {"run": self.name} | {key: words[key] for key in ("k", "low_k", "high_k", "reach")}
@@ -70,8 +85,9 @@ class LiveRun:
 
     def note(self, text: str) -> None:
         """A sentence for people, once."""
-        if text not in self.notes and len(self.notes) < MOST_NOTES:
-            self.notes.append(text)
+        said = say_on_page(text)
+        if said not in self.notes and len(self.notes) < MOST_NOTES:
+            self.notes.append(said)
 
     @property
     def ended(self) -> bool:
@@ -87,6 +103,9 @@ class LiveRun:
             "process": self.about.get("process", {}).get("name", ""),
             "label": self.label,
             "state": self.state,
+            "tuned": self.tuned,
+            "held": self.held,
+            "answer": self.answer,
             "ending": self.ending,
             "ticks": self.about.get("ticks", 0),
             "count": self.count,

@@ -21,7 +21,10 @@ SHAPES = ("spiral", "diagonal", "vertical", "horizontal")
 TICKS = 320  # of a built-in path
 MOST_TICKS = 100_000  # of a run; ten minutes of computing
 MOST_CONTROLLERS = 2  # side by side
-KEYS = ("path", "centre", "process", "changes", "plant", "controllers", "ticks", "absorptivity_error")
+KEYS = (
+    *("path", "centre", "s_max", "process", "changes"),
+    *("plant", "controllers", "ticks", "absorptivity_error"),
+)
 Files = Mapping[str, tuple[str, Path]]  # those that were dropped, by id: shown name, place
 NUMBERS = ("speed_mm_s", "sigma_um", "absorptivity", "noise_k", "delay_ticks", "power_max_w")
 
@@ -33,6 +36,7 @@ class Order:
     path: str  # a built-in name, or that of a dropped file
     file: Path | None = None  # where a dropped file lies
     centre: bool = True  # does a file go to the plate's centre?
+    s_max: float | None = None  # which S of G-code is the laser's full power; None: S is in W
     process: Process
     plant: str = "graded"
     controllers: tuple[str, ...] = ("twin",)
@@ -48,7 +52,8 @@ class Order:
         if self.file is None:
             path = find_path(self.path, ticks=self.ticks or TICKS, **where)
         else:
-            path = find_path(str(self.file), centre=self.centre, **where)
+            most = None if self.s_max is None else process.laser.power[1]
+            path = find_path(str(self.file), centre=self.centre, s_max=self.s_max, power_max=most, **where)
             path = path if self.ticks is None or self.ticks >= len(path) else path.truncated(self.ticks)
         if len(path) > MOST_TICKS:
             raise BadInput(
@@ -76,9 +81,11 @@ def read_order(given: object, files: Files) -> Order:
     if not isinstance(given, dict) or not set(given) <= set(KEYS):
         raise BadInput(f"an order may have the keys {', '.join(KEYS)}, but is {show(given)}: correct it")
     path, file = _read_path(given.get("path", "spiral"), files)
+    s_max = given.get("s_max")
     return Order(
         path=path,
         file=file,
+        s_max=None if s_max is None or file is None else _read_number("s_max", s_max, (1e-6, 1e9)),
         centre=_read_flag("centre", given.get("centre", True)),
         process=_read_process(given.get("process", "paper"), given.get("changes", {}), files),
         plant=_read_choice("plant", given.get("plant", "graded"), PLANTS),

@@ -37,8 +37,9 @@ def write_csv(file: str | PathLike[str], orders: Orders) -> bytes:
         if order is not None:
             lines = _write_leg(cells, columns, (before, here), order)
             text.lines[k] = (text.ends[k] or text.end).join(lines)
-        elif POWER in added and _is_dark(cells, columns):
-            cells[columns.index(POWER)] = "0"
+        elif added:  # every row has all columns, also where nothing is ordered
+            if POWER in added and _is_dark(cells, columns):
+                cells[columns.index(POWER)] = "0"
             text.lines[k] = ",".join(cells)
         before = here
     return text.join()

@@ -21,6 +21,7 @@ from starlette.websockets import WebSocket
 
 from laserloop.bad_input import BadInput
 from laserloop.live.crew import LOOK_S, PLAN_S, Crew, place_files
+from laserloop.live.live_run import LiveRun
 from laserloop.live.message import pack
 from laserloop.viewer.answers import BYTES, JSON, Answer, Answers
 from laserloop.viewer.desk import MOST_BYTES, Desk, keep_record
@@ -50,8 +51,9 @@ class Bench:
         return respond(answer.unless(request.headers.get("If-None-Match")))
 
     async def form(self, request: Request) -> Response:
-        """What can be chosen."""
-        return respond(Answer.tell(await asyncio.to_thread(describe_form)))
+        """What can be chosen, and which dropped files are still there."""
+        form = await asyncio.to_thread(describe_form)
+        return respond(Answer.tell(form | {"files": list(self.desk.files)}))
 
     async def drop(self, request: Request) -> Response:
         """A path or process file; kept under its name until the server ends."""
@@ -73,11 +75,7 @@ class Bench:
     async def plan(self, request: Request) -> Response:
         """The file of an order with planned powers; the answer says where to fetch it."""
         order = await read_json(request)
-        given = order.get("path")
-        key = given.get("file") if isinstance(given, dict) else None
-        shown = self.desk.files[key][0] if isinstance(key, str) and key in self.desk.files else "path.csv"
-        stem, dot, ending = shown.rpartition(".")
-        name, place = self.desk.reserve(f"{stem}-planned.{ending}" if dot else f"{shown}-planned")
+        name, place = self.desk.reserve(self.desk.name_planned(order.get("path", "path")))
         words, _ = await self.crew.ask(self._make_job("plan", order) | {"out": str(place)}, PLAN_S)
         return respond(Answer.tell({"file": name, "name": self.desk.files[name][0], **words}))
 
@@ -90,9 +88,7 @@ class Bench:
 
     async def record(self, request: Request) -> Response:
         """A run that has ended, as `laserloop control --json` writes it."""
-        run = self.crew.runs.get(request.path_params["name"])
-        if run is None or not run.record:
-            raise BadInput("a run must have ended before it is downloaded: stop it, or wait")
+        run = self._find_ended(request.path_params["name"])
         content = json.dumps(run.tell_record(), allow_nan=False).encode()
         return attach(content, JSON, f"{run.about['path']}-{run.controller}.json")
 
@@ -107,10 +103,7 @@ class Bench:
     async def keep(self, request: Request) -> Response:
         """Write a run that has ended into the folder, under a person's name for it."""
         words = await read_json(request)
-        run = self.crew.runs.get(str(words.get("run")))
-        label = words.get("label", "")
-        if run is None or not run.record:
-            raise BadInput("a run must have ended before it is kept: stop it, or wait")
+        run, label = self._find_ended(str(words.get("run"))), words.get("label", "")
         if not isinstance(label, str) or not label.isprintable() or len(label) > 80:
             raise BadInput("a name must be at most 80 printable characters: shorten it")
         run.label = " ".join(label.split())
@@ -131,6 +124,15 @@ class Bench:
             await Talk(websocket, self.crew, self.desk.files).hold()
         finally:
             self.talks -= 1
+
+    def _find_ended(self, name: str) -> LiveRun:
+        """A run with its record."""
+        run = self.crew.runs.get(name)
+        if run is not None and run.ended and not run.record:
+            raise BadInput(f"nothing was recorded of this run ({run.ending}): start it again")
+        if run is None or not run.record:
+            raise BadInput("a run must have ended before it is kept or downloaded: stop it, or wait")
+        return run
 
     def _make_job(self, kind: str, order: dict[str, Any]) -> dict[str, Any]:
         return {"job": kind, "order": order, "files": place_files(self.desk.files)}

@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from laserloop.live.film import SUFFIX, find_frame
+from laserloop.live.live_run import MOST_NOTES
+from laserloop.live.wording import say_on_page
 from laserloop.report.run_record import find_troubles, name_model, name_runs
 from laserloop.viewer.facts import find_facts, tell_apart
 
 LARGEST = 50_000_000  # bytes; a run of 100,000 ticks has some 20 million
 MOST_RUNS = 20_000  # that are listed
 MOST_FILES = 200_000  # that are looked at
+LONGEST_NOTE = 600  # characters
 HEAD = 16_384  # bytes, in which everything before the series stands
 STORES = ("zarr.json", "training.safetensors")  # folders that hold one of these hold no runs
 COLUMNS = ("t_s", "x_mm", "y_mm", "power_w")  # alike in `control --json` and `simulate --json`
@@ -25,8 +28,9 @@ OWN = {"paper": "t_max_k", "graded": "t_peak_k"}  # the plant's own T_max, of `s
 OPTIONAL = {
     **{"predicted_k": "t_predicted_k", "tick_ms": "tick_ms", "measured_k": "t_measured_k"},
     **{"margin_above_k": "margin_above_k", "margin_below_k": "margin_below_k"},
-    **{"window_low_k": "window_low_k", "window_high_k": "window_high_k"},
+    **{"window_low_k": "window_low_k", "window_high_k": "window_high_k", "absorbed": "absorbed"},
 }
+OPENED = ("series", "notes")  # what only an opened run tells
 SCORES = ("settled_from", "n_over", "overshoot_k", "below_fraction", "power_mean_w")
 SERIES = re.compile(rb'"series"\s*:\s*\{')  # inside a text the quotes would look otherwise
 UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
@@ -118,7 +122,7 @@ def read_head(file: Path) -> Shown | None:
         except UNREADABLE:
             continue
     found = read_run(file)
-    return None if found is None else {key: value for key, value in found.items() if key != "series"}
+    return None if found is None else {key: value for key, value in found.items() if key not in OPENED}
 
 
 def _parse_beginning(text: bytes) -> Any:
@@ -212,7 +216,14 @@ def show_run(record: Mapping[str, Any]) -> Shown:
             "controller": "",
         }
         shown |= {"facts": find_facts(record)}
-    return shown | {"series": series | masks}
+    return shown | {"notes": _read_notes(record), "series": series | masks}
+
+
+def _read_notes(record: Mapping[str, Any]) -> list[str]:
+    """What a reader of the run should know; a stranger may have written anything."""
+    found = record.get("notes")
+    texts = [note for note in found if isinstance(note, str)] if isinstance(found, list) else []
+    return [say_on_page(note[:LONGEST_NOTE]) for note in texts[:MOST_NOTES]]
 
 
 def _walk(root: Path) -> Iterator[tuple[str, str]]:

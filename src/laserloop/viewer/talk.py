@@ -71,11 +71,14 @@ class Talk:
                 message = await self.socket.receive()
                 if message["type"] == "websocket.disconnect":
                     return
+                verb = ""
                 try:
-                    await self._obey(read_command(message.get("text")))
+                    words = read_command(message.get("text"))
+                    verb = words["do"]
+                    await self._obey(words)
                 except BadInput as refusal:
                     self._bad += 1
-                    await self._tell({"kind": "refused", "text": str(refusal)})
+                    await self._tell({"kind": "refused", "do": verb, "text": str(refusal)})
                 await asyncio.sleep(BREATH)
 
     async def _speak(self) -> None:

@@ -5,6 +5,7 @@ import { extent, placing, ruler } from "./map.js";
 import { count, time } from "./units.js";
 import { post, unpack } from "./wire.js";
 
+const STORED = "laserloop bench";  // where the form stays over a reload
 const CHANGES = ["power_max_w", "speed_mm_s", "sigma_um", "noise_k", "delay_ticks"];
 const FAMILIES = { raster: "hatch lines", island: "islands", star: "star", zigzag: "zigzag", hairpin: "hairpins", polyline: "random corners" };
 let form = null, files = new Map(), own = new Map(), start = null, looked = 0, preview = null;
@@ -25,9 +26,40 @@ export async function openBench(begin) {
   at("second").append(option("", "nobody"), ...form.controllers.map(c => option(c.name, c.spoken)));
   at("process").value = "paper";
   fillProcess();
+  recall();
   at("bench").hidden = false;
   look();
 }
+
+const fields = () => [...at("bench").querySelectorAll("input:not([type=file]), select")];
+const folds = () => [...at("bench").querySelectorAll("details")];
+
+function remember() {  // for a reload of this tab
+  if (!form) return;
+  const values = Object.fromEntries(fields().map(field => [field.id, field.value])), open = folds().filter(fold => fold.open).map(fold => fold.id);
+  try { sessionStorage.setItem(STORED, JSON.stringify({ values, open, files: [...files], own: [...own] })); } catch { /* a browser may forbid it */ }
+}
+
+function recall() {  // what was chosen before; dropped files only if the server still has them
+  let stored = null;
+  try { stored = JSON.parse(sessionStorage.getItem(STORED)); } catch { /* nothing then */ }
+  if (!stored) return;
+  const there = ([key]) => form.files.includes(key), has = (id, value) => [...at(id).options].some(o => o.value === value);
+  for (const [key, name] of stored.files.filter(there)) addPath(key, name);
+  for (const [key, told] of stored.own.filter(there)) addProcess(key, told);
+  const { process: chosen, ...values } = stored.values, same = has("process", chosen);
+  if (same) { at("process").value = chosen; fillProcess(); }
+  for (const [id, value] of Object.entries(values)) {
+    const field = at(id);
+    if (!field || (!same && [...CHANGES, "material", "window_low", "window_high"].includes(id))) continue;
+    if (field.tagName !== "SELECT" || has(id, value)) field.value = value;
+  }
+  for (const fold of folds()) fold.open = stored.open.includes(fold.id);
+}
+
+function addPath(key, name) { files.set(key, name); at("path").append(option(key, name)); }
+
+function addProcess(key, told) { own.set(key, told); at("process").append(option(key, told.file)); }
 
 const process = () => own.get(at("process").value) ?? form.processes[at("process").value];
 
@@ -54,9 +86,12 @@ export function order() {  // only what differs from the process is said
     controllers: [at("first").value, at("second").value].filter(Boolean),
     absorptivity_error: need("error", number("error")) / 100,
   };
+  if (mayScale() && at("s_max").value.trim()) told.s_max = need("s_max", number("s_max"));
   if (at("ticks").value.trim()) told.ticks = need("ticks", number("ticks"));
   return told;
 }
+
+const mayScale = () => files.has(at("path").value) && !/\.(csv|cli|txt|inp)$/i.test(files.get(at("path").value));  // G-code, or what may be
 
 function need(id, value) {
   if (Number.isFinite(value)) return value;
@@ -67,10 +102,12 @@ function need(id, value) {
 
 async function look() {  // where the path goes, before anything is computed
   const mine = ++looked;
+  at("s_max-field").hidden = !mayScale();
   try {
     const [words, arrays] = unpack(await (await post("/look", order())).arrayBuffer());
     if (mine !== looked) return;
     preview = arrays;
+    if (!at("ticks").value.trim()) at("ticks").placeholder = words.ticks;
     at("preview").hidden = false;
     at("path-note").textContent = [`${count(words.ticks, "tick")}, ${time(words.ticks * words.tick_s)} at ${Math.round(words.speed_mm_s)} mm/s`, ...words.notes].join(". ");
     refuse("");
@@ -102,14 +139,12 @@ async function take(file) {
   if (!answer.ok) throw new Error(await answer.text());
   const { file: key, name } = await answer.json();
   if (/\.ya?ml$/i.test(name)) { await takeProcess(key, name); return; }
-  files.set(key, name);
-  at("path").append(option(key, name));
+  addPath(key, name);
   at("path").value = key;
 }
 
 async function takeProcess(key, name) {
-  own.set(key, await (await post("/process", { process: { file: key } })).json());
-  at("process").append(option(key, name));
+  addProcess(key, { ...await (await post("/process", { process: { file: key } })).json(), file: name });
   at("process").value = key;
   fillProcess();
 }
@@ -125,7 +160,7 @@ async function plan() {
 }
 
 at("process").addEventListener("change", () => { fillProcess(); look(); });
-for (const id of ["path", "ticks", "speed_mm_s"]) at(id).addEventListener("change", look);
+for (const id of ["path", "ticks", "speed_mm_s", "s_max"]) at(id).addEventListener("change", look);
 at("file").addEventListener("change", async event => { await takeAll([...event.target.files]); event.target.value = ""; });
 at("plan").addEventListener("click", plan);
 at("bench").addEventListener("submit", event => {
@@ -138,3 +173,4 @@ for (const kind of ["dragover", "dragleave", "drop"]) addEventListener(kind, eve
   at("drop").classList.toggle("over", kind === "dragover");
   if (kind === "drop") takeAll([...event.dataTransfer.files]);
 });
+addEventListener("pagehide", remember);

@@ -7,16 +7,16 @@ import { fillList, mark, onChoose, propose, tellOrder } from "./list.js";
 import { map } from "./map.js";
 import { savePicture } from "./picture.js";
 import { at } from "./plot.js";
-import { extend, openLive, readStored, speak } from "./run.js";
-import { changed, chosenRuns, front, lastTick, MOST, onChange, state } from "./state.js";
+import { extend, openLive, readStored, Run, speak } from "./run.js";
+import { changed, chosenRuns, empty, front, lastTick, MOST, onChange, state } from "./state.js";
 import { fillTable, onTold } from "./table.js";
-import { fillSteer, fillTransport, move, onCommand } from "./transport.js";
+import { answer, fillSteer, fillTransport, move, onCommand } from "./transport.js";
 import { count, time } from "./units.js";
 import { unpack, Wire } from "./wire.js";
 
 const EVERY = 3000, CALM = 250;  // ms between two looks at the folder, and between two drawings for who wants no motion
 const still = matchMedia("(prefers-reduced-motion: reduce)");
-let wire = null, tag = "", fresh = true, due = false, drawn = 0, frames = 0, said = "";
+let wire = null, tag = "", fresh = true, due = false, drawn = 0, frames = 0, said = "", before = [];  // before: what was on show when the newest runs were started
 
 addEventListener("error", event => tell("This page failed: " + event.message));
 addEventListener("unhandledrejection", event => tell("This page failed: " + (event.reason?.message ?? event.reason)));
@@ -43,10 +43,12 @@ function hear(words, arrays) {
     for (const id of gone) { const run = state.known.get(id); if (run && run.state === "lost") run.ending = "the server has restarted and no longer knows this run"; else if (!run) state.chosen = state.chosen.filter(other => other !== id); }
     fillList(); changed("runs");
   } else if (words.kind === "started") {
+    before = state.chosen;
     state.chosen = [...words.runs.map(id => "live:" + id), ...state.chosen.filter(id => !id.startsWith("live:"))].slice(0, words.runs.length);
-    state.follow = true; state.playing = false; tell("");
-    remember(); mark();
-  } else if (words.kind === "refused") refuse(words.text);
+    state.follow = true; state.playing = false; tell(""); answer(""); at("kept").textContent = "";
+    for (const told of state.live) update(told);
+    remember(); mark(); changed("runs");
+  } else if (words.kind === "refused") { if (words.do === "start") turnDown(words.text); else answer(words.text); }
   else if (words.kind === "began") {
     const run = openLive(words, arrays);
     state.known.set(run.id, run);
@@ -60,11 +62,26 @@ function hear(words, arrays) {
 }
 
 function update(told) {  // what is known of a live run in a few words
-  const run = state.known.get("live:" + told.id);
-  if (told.state === "refused" && state.chosen.includes("live:" + told.id)) { refuse(told.ending); state.chosen = state.chosen.filter(id => id !== "live:" + told.id); remember(); }
+  const id = "live:" + told.id, chosen = state.chosen.includes(id);
+  if (told.state === "refused" && chosen && !state.known.get(id)?.count) { withdraw(id); turnDown(told.ending); return; }
+  if (chosen && !state.known.has(id)) state.known.set(id, new Run(id, 0));  // until it begins
+  const run = state.known.get(id);
   if (!run) return;
-  Object.assign(run, { state: told.state, ending: told.ending, notes: told.notes, label: told.label, order: told.order });
-  run.name = speak(told.controller); run.model = tellOrder(told).join(", ");
+  if (chosen && told.answer !== run.answer) answer(told.answer && `${speak(told.controller)}: ${told.answer}`);
+  Object.assign(run, { state: told.state, ending: told.ending, notes: told.notes, label: told.label, order: told.order, tuned: told.tuned, held: told.held, answer: told.answer });
+  run.path ||= told.path; run.name = speak(told.controller); run.model = tellOrder(told).join(", ");
+}
+
+function withdraw(id) {  // a run that was refused; what was on show before comes back
+  state.known.delete(id);
+  state.chosen = state.chosen.filter(other => other !== id);
+  if (!state.chosen.length) { state.chosen = before.filter(other => state.known.has(other)); watch(); }
+  remember(); mark(); changed("runs");
+}
+
+function turnDown(text) {  // an order; hands go back to where they can change it
+  refuse(text);
+  if (document.activeElement === at("stage")) at("run").focus();
 }
 
 function show(run, words, arrays, newest) {  // a thermal image
@@ -94,7 +111,12 @@ async function fetchFrames() {  // of the tick that is looked at, where the run 
 
 function watch() { wire?.send({ do: "watch", runs: state.chosen.filter(id => id.startsWith("live:")).map(id => id.slice(5)) }); }
 
-function start(order) { if (!wire.send({ do: "start", order })) refuse("The server does not answer; start laserloop view again."); }
+function start(order) {
+  if (!wire.send({ do: "start", order })) { refuse("The server does not answer; start laserloop view again."); return; }
+  const stage = at("stage");
+  stage.focus({ preventScroll: true });  // so that Space pauses, and does not press Run again
+  if (stage.getBoundingClientRect().top > innerHeight / 2) stage.scrollIntoView();
+}
 
 // ---- stored runs
 
@@ -141,7 +163,7 @@ async function load() {
 onChoose(async (id, on) => {
   const none = !chosenRuns().length;
   state.chosen = on ? [...state.chosen, id].slice(0, MOST) : state.chosen.filter(other => other !== id);
-  said = ""; mark(); watch(); await load();
+  said = ""; at("kept").textContent = ""; mark(); watch(); await load();
   if (none || state.tick > lastTick()) move(lastTick(), { follow: true });
 });
 
@@ -157,32 +179,40 @@ function draw(now) {
   if (runs.length) {
     const shown = visible(runs, state.tick, state.span);
     for (const f of [temperature(runs, state.tick, shown), power(runs, state.tick, shown), decisions(runs, state.tick, shown)]) scrub(f);
-    thermal(runs);
     fetchFrames();
   } else for (const id of ["temp", "power", "time", "map"]) { const c = at(id); c.getContext("2d").clearRect(0, 0, c.width, c.height); }
-  map(front(), state.tick);
+  thermal(runs); map(front(), state.tick);
   fillTransport(); fillTable();
   frames += 1;
 }
 
 function headline(runs) {
   const first = runs[0], paths = [...new Set(runs.map(run => run.place))].join(", ");
-  at("title").textContent = first ? paths : state.chosen.length ? "Starting…" : "Drop a path, press Run";
+  const idle = empty(), waits = idle.filter(run => run.computing);
+  at("title").textContent = first ? paths : waits.some(run => run.tuned.try) ? "Tuning…" : waits.length || idle.length < state.chosen.length ? "Starting…" : idle[0]?.path || "Drop a path, press Run";
   document.title = first ? paths + " · laserloop" : "laserloop";
-  const trouble = runs.map(run => run.ending && run.ending !== "path completed" ? `${run.title}: ${run.ending}` : "").filter(Boolean);
+  const trouble = [...runs, ...idle].map(run => run.ending && run.ending !== "path completed" ? `${run.title}: ${run.ending}` : "").filter(Boolean);
   const hint = runs.length ? "Space plays or pauses, arrows step, + and − change the span. Tick up to four runs to compare them." : "";
-  const about = said || trouble.join(". ") || hint;
+  const about = said || [...trouble, ...waits.map(tellWait).filter(Boolean)].join(". ") || hint;
   if (at("about").textContent !== about) at("about").textContent = about;
   at("picture").disabled = !first;
-  if (!first) { at("clock").textContent = ""; return; }
+  at("notes").textContent = [...new Set([...runs, ...idle].flatMap(run => run.notes))].map(note => note.replace(/\.?$/, ".")).join(" ");
+  if (!first) { at("clock").textContent = waits.map(run => run.tuned.try ? `${run.name}: try ${run.tuned.try} of at most ${run.tuned.most}` : "").filter(Boolean).join(", "); return; }
   const k = Math.min(state.tick, first.count - 1), main = runs.find(run => run.count > state.tick) ?? first, kk = Math.min(state.tick, main.count - 1);
-  at("clock").textContent = time(main.column.t_s[kk]) + ", tick " + (kk + 1).toLocaleString("en") + " of " + main.ticks.toLocaleString("en");
+  at("clock").textContent = time(main.column.t_s[kk]) + ", tick " + (kk + 1).toLocaleString("en") + " of " + main.ticks.toLocaleString("en") + tellAbsorbed(main.column.absorbed[kk]);
   at("tick").setAttribute("aria-valuetext", at("clock").textContent);
   at("temp-caption").textContent = "Peak temperature" + (first.windowed ? "; shaded its window" : "") + (runs.length === 1 && Number.isFinite(first.column.predicted_k[k]) ? ", dashed the prediction with its margin" : "");
   at("map-caption").textContent = "Path, coloured by peak temperature" + (runs.length > 1 ? " under " + first.title : "");
   at("time-caption").textContent = "Decision time" + (runs.some(run => run.statuses.length) ? "; marks below: ticks that were not simply solved (grey: laser off)" : "");
-  at("notes").textContent = [...new Set(runs.flatMap(run => run.notes))].map(note => note.replace(/\.?$/, ".")).join(" ");
 }
+
+function tellWait(run) {  // why a run has no tick yet
+  if (!run.tuned.try) return chosenRuns().length ? `${run.name} is starting` : "";
+  const minutes = Math.ceil(run.tuned.left_s / 60), left = minutes > 0 ? `about ${count(minutes, "minute")} left` : "this takes minutes";
+  return `${run.state === "paused" ? "Paused while tuning" : "Tuning"} ${run.name} for this process, ${left}; Stop ends it`;
+}
+
+const tellAbsorbed = share => Math.abs(share - 1) > 1e-3 ? `, plate absorbs ${Math.round(100 * share)} % of the start` : "";
 
 function scrub(f) {  // a click into a chart goes there
   f.g.canvas.onpointerdown = f.g.canvas.onpointermove = event => {
@@ -196,7 +226,7 @@ function scrub(f) {  // a click into a chart goes there
 // ---- the rest
 
 onCommand(words => wire?.send(words));
-onTold(text => { tell(text); look(); });
+onTold(text => { at("kept").textContent = text; look(); });
 at("picture").addEventListener("click", () => savePicture(at("title").textContent + " · " + chosenRuns().map(run => run.title).join(", "), "laserloop.png"));
 new ResizeObserver(() => { drawPreview(); changed("size"); }).observe(at("stage"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { drawPreview(); changed("colours"); });

@@ -14,6 +14,7 @@ export class Run {
     this.state = this.live ? "starting" : "stored";
     this.name = this.task = this.path = this.model = this.ending = this.plant = this.label = "";
     this.notes = []; this.statuses = []; this.troubles = {};
+    this.tuned = {}; this.held = false; this.answer = "";  // while it computes: how far a tuning is, is a pause asked for, what was refused
     this.fan = null; this.frame = null;  // prediction and thermal image of the newest tick
     this.column = Object.fromEntries(NUMBERS.map(name => [name, new Float32Array(ticks).fill(NaN)]));
     for (const name of ["x_mm", "y_mm"]) this.column[name] = new Float32Array(ticks);
@@ -23,7 +24,7 @@ export class Run {
     this.version = 0;
   }
 
-  get computing() { return ["starting", "running", "paused"].includes(this.state); }
+  get computing() { return ["starting", "tuning", "running", "paused"].includes(this.state); }
   get windowed() { return this.count > 0 && Number.isFinite(this.column.window_low_k[0]); }
   get title() { return this.label || this.name; }
   get place() { return this.task || this.path || "open loop"; }
@@ -65,7 +66,8 @@ export function readStored(told) {  // what GET /runs/ID answers
   const fill = (name, value) => s[name] ? put(name, s[name]) : run.column[name].fill(value);
   fill("window_low_k", low); fill("window_high_k", high);
   fill("margin_above_k", above); fill("margin_below_k", below);
-  Object.assign(run, { name: told.name, model: told.model, task: told.task, path: told.path, plant: told.plant, ending: told.ending ?? "", troubles: told.troubles ?? {}, stamp: told.stamp, film: told.film, sigma_mm: told.sigma_mm, notes: told.film ? [] : [NO_FILM], tick_s: told.series.t_s.length > 1 ? told.series.t_s[1] - told.series.t_s[0] : told.series.t_s[0] });
+  put("absorbed", s.absorbed);
+  Object.assign(run, { name: told.name, model: told.model, task: told.task, path: told.path, plant: told.plant, ending: told.ending ?? "", troubles: told.troubles ?? {}, stamp: told.stamp, film: told.film, sigma_mm: told.sigma_mm, notes: [...(told.notes ?? []), ...(told.film ? [] : [NO_FILM])], tick_s: told.series.t_s.length > 1 ? told.series.t_s[1] - told.series.t_s[0] : told.series.t_s[0] });
   run.grow(told.ticks);
   return run;
 }

@@ -19,6 +19,7 @@ export const onChange = listener => listeners.add(listener);
 export const changed = what => listeners.forEach(listener => listener(what));
 
 export const chosenRuns = () => state.chosen.map(id => state.known.get(id)).filter(run => run && run.count);
+export const empty = () => state.chosen.map(id => state.known.get(id)).filter(run => run && !run.count);  // chosen, but without a tick
 export const front = () => chosenRuns()[0] ?? null;
 export const computing = () => state.chosen.map(id => state.known.get(id)).filter(run => run && run.computing);
 export const lastTick = () => Math.max(0, ...chosenRuns().map(run => run.count - 1));

@@ -16,7 +16,7 @@ export function move(to, { follow = false } = {}) {
 
 function each(words) { for (const run of computing()) command({ ...words, run: run.id.slice(5) }); }
 
-const paused = () => computing().length > 0 && computing().every(run => run.state === "paused");
+const paused = () => computing().length > 0 && computing().every(run => run.held || run.state === "paused");  // a run that starts or is tuned takes a pause late
 
 function play() {
   if (computing().length) { each({ do: paused() ? "resume" : "pause" }); state.follow = true; return; }
@@ -41,6 +41,8 @@ function step(ticks) {
   if (ticks > 0 && paused() && state.tick >= lastTick()) { each({ do: "step", ticks }); state.follow = true; }
   else move(state.tick + ticks);
 }
+
+export const answer = text => { at("answer").textContent = text; };
 
 export function fillTransport() {
   const at_work = computing().length > 0, wait = paused();
@@ -67,6 +69,7 @@ at("tick").addEventListener("input", () => { halt(); move(+at("tick").value); })
 at("span").addEventListener("change", () => { state.span = +at("span").value; changed("span"); });
 at("steer").addEventListener("submit", event => {
   event.preventDefault();
+  answer("");
   each({ do: "change", window_k: [Number(at("aim_low").value), Number(at("aim_high").value)] });
 });
 at("absorbed").addEventListener("input", () => { at("absorbed-now").textContent = at("absorbed").value + " %"; });
