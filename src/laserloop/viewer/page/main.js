@@ -1,10 +1,11 @@
 // The page: brings what the server says to the charts, and what hands do to the server.
 
 import { draw as drawPreview, openBench, refuse } from "./bench.js";
-import { decisions, power, temperature, visible } from "./charts.js";
+import { decisions, fillCaptions, power, temperature, visible } from "./charts.js";
 import { thermal } from "./heat.js";
 import { fillList, mark, onChoose, propose, tellOrder } from "./list.js";
 import { map } from "./map.js";
+import { callRuns } from "./names.js";
 import { savePicture } from "./picture.js";
 import { at } from "./plot.js";
 import { extend, openLive, readStored, speak } from "./run.js";
@@ -15,7 +16,7 @@ import { count, time } from "./units.js";
 import { unpack, Wire } from "./wire.js";
 
 const EVERY = 3000, CALM = 250;  // ms between two looks at the folder, and between two drawings for who wants no motion
-const still = matchMedia("(prefers-reduced-motion: reduce)");
+const still = matchMedia("(prefers-reduced-motion: reduce)"), narrow = matchMedia("(max-width: 64rem)");  // as in style.css
 let wire = null, tag = "", fresh = true, due = false, drawn = 0, frames = 0, said = "";
 
 addEventListener("error", event => tell("This page failed: " + event.message));
@@ -46,6 +47,7 @@ function hear(words, arrays) {
     state.chosen = [...words.runs.map(id => "live:" + id), ...state.chosen.filter(id => !id.startsWith("live:"))].slice(0, words.runs.length);
     state.follow = true; state.playing = false; tell("");
     remember(); mark();
+    bring();
   } else if (words.kind === "refused") refuse(words.text);
   else if (words.kind === "began") {
     const run = openLive(words, arrays);
@@ -53,10 +55,15 @@ function hear(words, arrays) {
     const told = state.live.find(other => "live:" + other.id === run.id);
     if (told) update(told);
     fillSteer(run); changed("runs");
+    if (state.chosen[0] === run.id && Math.abs(at("stage").getBoundingClientRect().top) < innerHeight / 2) bring();  // the list has grown
   } else if (words.kind === "ticks") {
     const run = state.known.get("live:" + words.run);
     if (run) { const opening = run.count === 0; extend(run, words.first, arrays.rows, arrays.rows.shape[1]); if (opening && run.computing) fillSteer(run); if (state.follow) state.tick = lastTick(); changed("ticks"); }
   } else if (words.kind === "frame") show(state.known.get("live:" + words.run), words, arrays, true);
+}
+
+function bring() {  // the stage to where it is seen: on a narrow page the form comes first
+  if (narrow.matches) at("stage").scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
 }
 
 function update(told) {  // what is known of a live run in a few words
@@ -169,18 +176,16 @@ function headline(runs) {
   const first = runs[0], paths = [...new Set(runs.map(run => run.place))].join(", ");
   at("title").textContent = first ? paths : state.chosen.length ? "Starting…" : "Drop a path, press Run";
   document.title = first ? paths + " · laserloop" : "laserloop";
-  const trouble = runs.map(run => run.ending && run.ending !== "path completed" ? `${run.title}: ${run.ending}` : "").filter(Boolean);
+  const names = callRuns(runs), trouble = runs.map((run, i) => run.ending && run.ending !== "path completed" ? `${names[i]}: ${run.ending}` : "").filter(Boolean);
   const hint = runs.length ? "Space plays or pauses, arrows step, + and − change the span. Tick up to four runs to compare them." : "";
   const about = said || trouble.join(". ") || hint;
   if (at("about").textContent !== about) at("about").textContent = about;
   at("picture").disabled = !first;
   if (!first) { at("clock").textContent = ""; return; }
-  const k = Math.min(state.tick, first.count - 1), main = runs.find(run => run.count > state.tick) ?? first, kk = Math.min(state.tick, main.count - 1);
+  const main = runs.find(run => run.count > state.tick) ?? first, kk = Math.min(state.tick, main.count - 1);
   at("clock").textContent = time(main.column.t_s[kk]) + ", tick " + (kk + 1).toLocaleString("en") + " of " + main.ticks.toLocaleString("en");
   at("tick").setAttribute("aria-valuetext", at("clock").textContent);
-  at("temp-caption").textContent = "Peak temperature" + (first.windowed ? "; shaded its window" : "") + (runs.length === 1 && Number.isFinite(first.column.predicted_k[k]) ? ", dashed the prediction with its margin" : "");
-  at("map-caption").textContent = "Path, coloured by peak temperature" + (runs.length > 1 ? " under " + first.title : "");
-  at("time-caption").textContent = "Decision time" + (runs.some(run => run.statuses.length) ? "; marks below: ticks that were not simply solved (grey: laser off)" : "");
+  fillCaptions(runs, state.tick);
   at("notes").textContent = [...new Set(runs.flatMap(run => run.notes))].map(note => note.replace(/\.?$/, ".")).join(" ");
 }
 
@@ -197,7 +202,7 @@ function scrub(f) {  // a click into a chart goes there
 
 onCommand(words => wire?.send(words));
 onTold(text => { tell(text); look(); });
-at("picture").addEventListener("click", () => savePicture(at("title").textContent + " · " + chosenRuns().map(run => run.title).join(", "), "laserloop.png"));
+at("picture").addEventListener("click", () => savePicture(chosenRuns()));
 new ResizeObserver(() => { drawPreview(); changed("size"); }).observe(at("stage"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { drawPreview(); changed("colours"); });
 addEventListener("hashchange", async () => { state.chosen = hashed(); mark(); watch(); await load(); });
