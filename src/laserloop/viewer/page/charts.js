@@ -110,23 +110,23 @@ function paintFan(f, run, now, colour) {  // what is expected of the coming tick
 const sameWindow = runs => new Set(runs.filter(r => r.windowed).map(r => [r.column.window_low_k[r.count - 1], r.column.window_high_k[r.count - 1]].join())).size < 2;
 const planned = (run, now) => run.frame && run.frame.k === now && Number.isFinite(run.frame.fan?.[0]) ? run.frame.fan : null;
 
-export function captions(runs, now) {  // what each picture shows, in words
-  const names = callRuns(runs), several = runs.length > 1, k = run => Math.min(now, run.count - 1);
+export function captions(runs) {  // what each picture shows, in words
+  const names = callRuns(runs), several = runs.length > 1;
   const bare = runs.map((run, i) => run.frame?.image ? "" : names[i]).filter(Boolean);
   const window = runs.some(run => run.windowed) ? several && !sameWindow(runs) ? "shaded in its colour: the window of each" : "shaded: the window" : "";
-  const ahead = runs.some(run => planned(run, k(run))) ? "dashed ahead: the plan with its margin" : "";
+  const ahead = runs.some(run => run.frame && planned(run, run.frame.k)) ? "ahead of the cursor: the plan" : "";
   const past = !runs.some(run => run.scores.predicted) ? "" : several ? "predictions of the past with their margins: choose one run" : "dashed: predicted a tick before, with its margin";
   return {
     heat: "Surface around the beam" + (several && bare.length && bare.length < runs.length ? "; no image of " + bare.join(", ") : ""),
     map: "Path, coloured by peak temperature" + (several ? " under " + names[0] : ""),
-    temp: [PEAK, window, several ? ahead : "", past].filter(Boolean).join("; "),
+    temp: [PEAK, window, past, ahead].filter(Boolean).join("; "),
     power: "Power",
     time: "Decision time; dashed: one tick, " + time(longest(runs).tick_s) + (runs.some(run => run.statuses.length) ? "; marks below: ticks that were not simply solved (grey: laser off)" : ""),
   };
 }
 
-export function fillCaptions(runs, now) {
-  for (const [id, text] of Object.entries(captions(runs, now))) {
+export function fillCaptions(runs) {
+  for (const [id, text] of Object.entries(captions(runs))) {
     const caption = at(id + "-caption"), names = id === "temp" && runs.length > 1 ? callRuns(runs) : [];
     const whole = names.length ? `${PEAK} of ${names.join(", ")}${text.slice(PEAK.length)}` : text;
     if (caption.textContent !== whole) caption.replaceChildren(...(names.length ? [PEAK + " of ", ...keys(names), text.slice(PEAK.length)] : [text]));

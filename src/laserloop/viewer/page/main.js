@@ -185,7 +185,7 @@ function headline(runs) {
   const main = runs.find(run => run.count > state.tick) ?? first, kk = Math.min(state.tick, main.count - 1);
   at("clock").textContent = time(main.column.t_s[kk]) + ", tick " + (kk + 1).toLocaleString("en") + " of " + main.ticks.toLocaleString("en");
   at("tick").setAttribute("aria-valuetext", at("clock").textContent);
-  fillCaptions(runs, state.tick);
+  fillCaptions(runs);
   at("notes").textContent = [...new Set(runs.flatMap(run => run.notes))].map(note => note.replace(/\.?$/, ".")).join(" ");
 }
 

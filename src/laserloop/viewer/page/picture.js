@@ -51,7 +51,7 @@ export function savePicture(runs) {
     for (const row of rows) {
       row.forEach((id, j) => {
         const [w, h] = size(id), x = PAD + j * (w + PAD);
-        say(captions(runs, state.tick)[id], x, y + 14, "13px", "--soft", w);
+        say(captions(runs)[id], x, y + 14, "13px", "--soft", w);
         g.drawImage(at(id), x, y + CAPTION, w, h);
       });
       y += CAPTION + size(row[0])[1] + 10;

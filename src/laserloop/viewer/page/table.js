@@ -32,9 +32,9 @@ function button(text, label, act) {
 function makeRow(run, i) {
   const row = document.createElement("tr"), name = document.createElement("th"), swatch = document.createElement("span");
   name.scope = "row"; swatch.className = "swatch c" + i;
-  const words = document.createElement("span");
-  words.className = "name"; words.textContent = words.title = [run.title, run.model].filter(Boolean).join(" · ");
-  name.append(swatch, words);
+  const who = document.createElement("div"), words = document.createElement("span");
+  who.className = "who"; words.className = "name"; words.textContent = words.title = [run.title, run.model].filter(Boolean).join(" · ");
+  who.append(swatch, words); name.append(who);
   const cells = Array.from({ length: 10 }, () => document.createElement("td"));
   cells[4].className = "text";
   row.append(name, ...cells);
