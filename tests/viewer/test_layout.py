@@ -181,3 +181,16 @@ def test_the_picture_says_what_it_shows(browser: Browser, bench: Server) -> None
         assert any(word.startswith("physics twin") for word in words)
         assert any(word.startswith("constant power") for word in words)
         until(page, "document.querySelector('#temp').width < 800")  # the screen has its own charts again
+
+
+def test_no_image_stays_behind_when_several_are_played(page: Page, bench: Server) -> None:
+    open_bench(page, bench)
+    run(page, 400, second="constant")
+    until(page, f"{LIVE}.length === 2 && {LIVE}.every(run => run.state === 'done')")
+    page.select_option("#speed", "160")
+    page.focus("#stage")
+    page.keyboard.press("Home")
+    until(page, f"{LIVE}.every(run => run.frame?.k === 0)")
+    page.keyboard.press("Space")
+    until(page, f"{LIVE}.every(run => run.frame.k > 0) || bench.state.tick > 390")
+    assert page.evaluate("bench.state.tick") < 390

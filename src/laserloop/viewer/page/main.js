@@ -87,16 +87,18 @@ let asking = false;
 const shownTick = run => Math.min(state.tick, run.count - 1);
 const lacks = run => (run.live ? state.linked && !state.follow : run.film) && run.wanted !== shownTick(run);
 
-async function fetchFrames() {  // of the tick that is looked at, where the run is stored or not followed
+async function fetchFrames() {  // of the tick that is looked at, of all runs at once: while it moves none stays behind
   if (asking) return;
   asking = true;
-  for (let run; (run = chosenRuns().find(lacks));) {
-    const k = run.wanted = shownTick(run);
-    if (run.newest && k >= run.newest.k) { run.frame = run.newest; changed("frame"); continue; }
-    const answer = await fetch(`/${run.live ? "live/" + run.id.slice(5) : "runs/" + run.id}/frames/${k}`).catch(() => null);
-    if (answer?.ok) show(run, ...unpack(await answer.arrayBuffer()), false);
-  }
+  for (let runs; (runs = chosenRuns().filter(lacks)).length;) await Promise.all(runs.map(fetchFrame));
   asking = false;
+}
+
+async function fetchFrame(run) {  // where the run is stored or not followed
+  const k = run.wanted = shownTick(run);
+  if (run.newest && k >= run.newest.k) { run.frame = run.newest; changed("frame"); return; }
+  const answer = await fetch(`/${run.live ? "live/" + run.id.slice(5) : "runs/" + run.id}/frames/${k}`).catch(() => null);
+  if (answer?.ok) show(run, ...unpack(await answer.arrayBuffer()), false);
 }
 
 function watch() { wire?.send({ do: "watch", runs: state.chosen.filter(id => id.startsWith("live:")).map(id => id.slice(5)) }); }
