@@ -274,3 +274,12 @@ def test_side_by_side_each_has_a_panel_on_the_same_scale_and_the_plant_is_named(
     ]
     assert f"plant {mpc['plant']}" in figure.get_suptitle()
     save(figure)
+
+
+def test_side_by_side_no_title_runs_out_of_its_half(pi: Record) -> None:
+    many = {"label": "the paper's MPC", "n_over": 55, "t_max_k": 910.0}
+    figure = draw_side_by_side([pi | many, pi | many])
+    figure.canvas.draw()
+    for axes in figure.axes:
+        words = next(text for text in axes.findobj(Text) if "MPC" in text.get_text())
+        assert words.get_window_extent().x1 <= axes.get_window_extent().x1

@@ -51,7 +51,7 @@ def put(file: Path, content: object) -> Path:
 
 def test_a_closed_loop_is_told_with_its_scores() -> None:
     shown = show_run(make_record())
-    assert (shown["name"], shown["model"]) == ("real-time MPC", "paper-corner, δ 13 K")
+    assert (shown["name"], shown["model"]) == ("real-time MPC", "paper-corner, margin 13 K")
     assert (shown["n_over"], shown["overshoot_k"], shown["window_k"]) == (1, 5.0, [760.0, 800.0])
     assert shown["troubles"] == {"no image": 1}
     assert shown["series"]["t_k"] == [700.0, 780.0, 805.0]

@@ -61,6 +61,7 @@ RESIDUALS = LinearSegmentedColormap.from_list(  # the dangerous end, hotter than
 LEAST_SCALE = 1.0  # K; smaller residuals are no reason for a full colour
 FARTHEST = 100.0  # K beyond the truth that a prediction may stretch the axis
 LONGEST_HEAD = 58  # characters that fit over a figure
+LONGEST_HALF = 44  # over a panel that has another one beside it
 LEGEND = 78  # characters that fit under it
 HANDLE = 7  # characters that the sign before a label is worth
 FASTEST = 1e-4  # ms; a time of zero has no place on a log axis
@@ -146,7 +147,7 @@ def draw_side_by_side(records: Sequence[Record]) -> Figure:
     for i, (axes, record, look) in enumerate(zip(panels, records, cycle(LOOKS), strict=False)):
         _plot_temperature(axes, record, look[0], str(i))
         _scale(axes, limits, read_window(record))
-        axes.set_title(_head(titles[i], _verdict(record)))
+        axes.set_title(_head(titles[i], _verdict(record), LONGEST_HALF))
         if i % 2 == 0:
             axes.set_ylabel("Tₘₐₓ, K")
     for axes in panels[-2:]:
@@ -344,9 +345,9 @@ def _title(records: Sequence[Record]) -> list[str]:
     return [capitalise(name) for name in name_runs(records)]
 
 
-def _head(title: str, rest: str) -> str:
+def _head(title: str, rest: str, longest: int = LONGEST_HEAD) -> str:
     """A heading, on two lines if one is too short."""
-    return f"{title}: {rest}" if len(title) + len(rest) < LONGEST_HEAD else f"{title}:\n{rest}"
+    return f"{title}: {rest}" if len(title) + len(rest) < longest else f"{title}:\n{rest}"
 
 
 def _legible(label: str) -> str:

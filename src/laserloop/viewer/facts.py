@@ -8,7 +8,7 @@ from typing import Any
 FACTS = {
     "plant": "{} plant",
     "window_k": "window {} K",
-    "delta_k": "δ {} K",
+    "delta_k": "margin {} K",
     "seed": "seed {}",
     "mismatch": "{}",
     "process.name": "process {}",
@@ -40,6 +40,11 @@ def find_facts(record: Mapping[str, Any]) -> dict[str, Any]:
         if value is not None:
             facts[key] = value
     return facts
+
+
+def spell(words: str) -> str:
+    """The model and its margin as the page says it, without the letter that reports have for the margin."""
+    return words.replace("δ ", "margin ")
 
 
 def tell_apart(runs: Sequence[Mapping[str, Any]]) -> list[str]:

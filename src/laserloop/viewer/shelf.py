@@ -15,7 +15,7 @@ from laserloop.live.film import SUFFIX, find_frame
 from laserloop.live.live_run import MOST_NOTES
 from laserloop.live.wording import say_on_page
 from laserloop.report.run_record import find_troubles, name_model, name_runs
-from laserloop.viewer.facts import find_facts, tell_apart
+from laserloop.viewer.facts import find_facts, spell, tell_apart
 
 LARGEST = 50_000_000  # bytes; a run of 100,000 ticks has some 20 million
 MOST_RUNS = 20_000  # that are listed
@@ -93,10 +93,11 @@ class Shelf:
         found = read_run(Path(place))
         if found is None:
             return None
-        sigma, film = found.pop("facts").get("process.beam.sigma_um"), Path(place).with_suffix(SUFFIX)
+        facts, film = found.pop("facts"), Path(place).with_suffix(SUFFIX)
+        sigma, process = (facts.get(f"process.{name}") for name in ("beam.sigma_um", "name"))
         known = isinstance(sigma, int | float) and film.is_file() and not film.is_symlink()
         told = {"id": name, "file": listed["file"], "stamp": listed["stamp"], "film": known}
-        return told | {"sigma_mm": 1e-3 * sigma if known else None} | found
+        return told | {"sigma_mm": 1e-3 * sigma if known else None, "process": _word(process)} | found
 
     def find_frame(self, name: str, k: int) -> bytes | None:
         """The thermal image of a tick, or of the last one before it that is kept; None if there is none."""
@@ -168,7 +169,7 @@ def show_head(record: Mapping[str, Any]) -> Shown:
     shown |= {"task": _word(record.get("task"))}  # of the arena
     shown |= {"ticks": int(record["ticks"]), "controller": _word(record.get("controller"))}
     shown |= dict(zip(SCORES, _numbers(record[name] for name in SCORES), strict=True))
-    shown |= {"name": name_runs([record])[0], "model": name_model(record)}
+    shown |= {"name": name_runs([record])[0], "model": spell(name_model(record))}
     shown |= {"window_k": _numbers(record["window_k"]), "margins_k": _read_margins(record)}
     shown |= {"ending": _word(record["ending"]), "troubles": find_troubles(record)}
     shown |= {"facts": find_facts(record)}

@@ -1,10 +1,11 @@
 // Time charts: peak temperature with its window and the prediction as a fan, power, decision time with status.
 
+import { callRuns } from "./names.js";
 import { at, curve, dot, ink, line, marks, ribbon, sheet, write } from "./plot.js";
 import { time, timeUnit } from "./units.js";
 
 const LEFT = 52, RIGHT = 12;
-const SOLVED = "solved", DARK = "the path has the laser off here";
+const PEAK = "Peak temperature", SOLVED = "solved", DARK = "the path has the laser off here";
 
 export function visible(runs, now, span) {  // the ticks that are shown, of the longest run
   const run = longest(runs);
@@ -92,8 +93,8 @@ function paintWindow(f, g, run, colour, alpha) {
 }
 
 function paintFan(f, run, now, colour) {  // what is expected of the coming ticks, and how far off that may be
-  const fan = run.frame && run.frame.k === now ? run.frame.fan : null, c = run.column;
-  if (!fan || !fan.length || !Number.isFinite(fan[0])) return;
+  const fan = planned(run, now), c = run.column;
+  if (!fan) return;
   const above = c.margin_above_k[now] || 0, below = c.margin_below_k[now] || 0, t = j => c.t_s[now] + j * run.tick_s;
   const start = [f.x(c.t_s[now]), f.y(c.t_k[now])], tops = [], feet = [], way = [start];
   for (let j = 1; j < fan.length; j++) {  // the first is of the tick that is over
@@ -106,9 +107,43 @@ function paintFan(f, run, now, colour) {  // what is expected of the coming tick
   line(f.g, way, colour, 1.5, [3, 3]);
 }
 
+const sameWindow = runs => new Set(runs.filter(r => r.windowed).map(r => [r.column.window_low_k[r.count - 1], r.column.window_high_k[r.count - 1]].join())).size < 2;
+const planned = (run, now) => run.frame && run.frame.k === now && Number.isFinite(run.frame.fan?.[0]) ? run.frame.fan : null;
+
+export function captions(runs) {  // what each picture shows, in words
+  const names = callRuns(runs), several = runs.length > 1;
+  const bare = runs.map((run, i) => run.frame?.image ? "" : names[i]).filter(Boolean);
+  const window = runs.some(run => run.windowed) ? several && !sameWindow(runs) ? "shaded in its colour: the window of each" : "shaded: the window" : "";
+  const ahead = runs.some(run => run.frame && planned(run, run.frame.k)) ? "ahead of the cursor: the plan" : "";
+  const past = !runs.some(run => run.scores.predicted) ? "" : several ? "predictions of the past with their margins: choose one run" : "dashed: predicted a tick before, with its margin";
+  return {
+    heat: "Surface around the beam" + (several && bare.length && bare.length < runs.length ? "; no image of " + bare.join(", ") : ""),
+    map: "Path, coloured by peak temperature" + (several ? " under " + names[0] : ""),
+    temp: [PEAK, window, past, ahead].filter(Boolean).join("; "),
+    power: "Power",
+    time: "Decision time; dashed: one tick, " + time(longest(runs).tick_s) + (runs.some(run => run.statuses.length) ? "; marks below: ticks that were not simply solved (grey: laser off)" : ""),
+  };
+}
+
+export function fillCaptions(runs) {
+  for (const [id, text] of Object.entries(captions(runs))) {
+    const caption = at(id + "-caption"), names = id === "temp" && runs.length > 1 ? callRuns(runs) : [];
+    const whole = names.length ? `${PEAK} of ${names.join(", ")}${text.slice(PEAK.length)}` : text;
+    if (caption.textContent !== whole) caption.replaceChildren(...(names.length ? [PEAK + " of ", ...keys(names), text.slice(PEAK.length)] : [text]));
+  }
+}
+
+function* keys(names) {  // which colour is whose
+  for (const [i, name] of names.entries()) {
+    const swatch = document.createElement("span"), word = document.createElement("span");
+    swatch.className = "swatch c" + i; word.className = "key"; word.append(swatch, name);
+    if (i) yield ", ";
+    yield word;
+  }
+}
+
 export function temperature(runs, now, shown) {
-  const bounds = limits(runs), f = frame("temp", runs, shown, bounds), { g } = f;
-  const same = new Set(runs.filter(r => r.windowed).map(r => [r.column.window_low_k[r.count - 1], r.column.window_high_k[r.count - 1]].join())).size < 2;
+  const bounds = limits(runs), f = frame("temp", runs, shown, bounds), { g } = f, same = sameWindow(runs);
   layer("temp", runs, shown, bounds, own => {
     axes(f, own, v => v + " K");
     inside(f, own, () => {
@@ -119,7 +154,7 @@ export function temperature(runs, now, shown) {
   inside(f, g, () => {
     runs.forEach((run, i) => {
       const k = Math.min(now, run.count - 1);
-      if (k >= 0) { paintFan(f, run, k, ink("--fan")); dot(g, f.x(run.column.t_s[k]), f.y(run.column.t_k[k]), 4, ink("--run-" + i)); }
+      if (k >= 0) { paintFan(f, run, k, runs.length > 1 ? ink("--run-" + i) : ink("--fan")); dot(g, f.x(run.column.t_s[k]), f.y(run.column.t_k[k]), 4, ink("--run-" + i)); }
     });
     cursor(f, runs, now);
   });
@@ -162,7 +197,7 @@ export function power(runs, now, shown) {
 const LOWEST = 1e-6, STRIP = 5;  // s; pixels of a row of marks
 export function decisions(runs, now, shown) {  // on a scale of powers of ten: microseconds beside milliseconds
   const tick = longest(runs).tick_s, most = Math.max(2 * tick, ...runs.map(run => 2e-3 * run.scores.slowest));
-  const bounds = [Math.log10(LOWEST), Math.log10(Math.max(most, 10 * LOWEST))], f = frame("time", runs, shown, bounds, 20 + 2 * STRIP), { g } = f;
+  const bounds = [Math.log10(LOWEST), Math.log10(Math.max(most, 10 * LOWEST))], f = frame("time", runs, shown, bounds, 20 + STRIP * Math.max(2, runs.length)), { g } = f;
   layer("time", runs, shown, bounds, own => {
     for (let p = Math.ceil(f.low); p <= f.high; p++) {
       line(own, [[LEFT, f.y(p)], [f.right, f.y(p)]], ink("--line"), 1);
@@ -170,15 +205,14 @@ export function decisions(runs, now, shown) {  // on a scale of powers of ten: m
     }
     inside(f, own, () => {
       line(own, [[LEFT, f.y(Math.log10(tick))], [f.right, f.y(Math.log10(tick))]], ink("--above"), 1, [5, 4]);
-      runs.forEach((run, i) => paintDecisions(f, own, run, i));
+      runs.forEach((run, i) => paintDecisions(f, own, run, i, runs.length));
     });
-    write(own, "tick", f.right, f.y(Math.log10(tick)) - 3, "right", "bottom", ink("--above"));
   }, g, f.w, f.h);
   inside(f, g, () => cursor(f, runs, now));
   return f;
 }
 
-function paintDecisions(f, g, run, i) {
+function paintDecisions(f, g, run, i, rows) {
   const c = run.column, [from, to] = range(run, f), start = k => f.x(k ? c.t_s[k - 1] : 0);
   g.strokeStyle = ink("--run-" + i); g.lineWidth = 1.2;
   if (run.scores.slowest > 0) curve(g, from, to, k => f.x(c.t_s[k]), v => f.y(Math.log10(Math.max(LOWEST, 1e-3 * v))), c.tick_ms);
@@ -189,7 +223,7 @@ function paintDecisions(f, g, run, i) {
     while (end < to && c.status[end] === c.status[k]) end++;
     if (words && words !== SOLVED) {
       g.fillStyle = words === DARK ? ink("--edge") : ink("--above");
-      g.fillRect(start(k), f.foot - 2 * STRIP + 2 + STRIP * (i % 2), Math.max(1, start(end) - start(k)), STRIP - 1);
+      g.fillRect(start(k), f.foot - rows * STRIP + 2 + STRIP * i, Math.max(1, start(end) - start(k)), STRIP - 1);
     }
     k = end;
   }

@@ -70,7 +70,15 @@ export function fillList() {
   if (focused) [...list.querySelectorAll("input")].find(box => box.value === focused)?.focus();
 }
 
-export function tellOrder(run) {  // what was asked for besides path and controller
+export function tellOrder(run) {  // what was asked for besides path and controller; where that is the same, length and number
+  const said = tellSettings(run), alike = other => ["path", "controller", "label"].every(key => other[key] === run[key]) && tellSettings(other).join() === said.join();
+  const peers = state.live.filter(other => other.state !== "refused" && alike(other)), twins = peers.filter(other => other.ticks === run.ticks);
+  if (twins.length < peers.length) said.push(count(run.ticks, "tick"));
+  if (twins.length > 1) said.push("no. " + (twins.findIndex(other => other.id === run.id) + 1));
+  return said;
+}
+
+function tellSettings(run) {
   const o = run.order ?? {}, c = o.changes ?? {}, said = [];
   if (o.process?.file) { if (run.process) said.push("process " + run.process); }
   else if (o.process && o.process !== "paper") said.push(o.process);

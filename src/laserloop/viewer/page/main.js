@@ -1,10 +1,11 @@
 // The page: brings what the server says to the charts, and what hands do to the server.
 
 import { draw as drawPreview, openBench, refuse } from "./bench.js";
-import { decisions, power, temperature, visible } from "./charts.js";
+import { decisions, fillCaptions, power, temperature, visible } from "./charts.js";
 import { thermal } from "./heat.js";
 import { fillList, mark, onChoose, propose, tellOrder } from "./list.js";
 import { map } from "./map.js";
+import { callRuns } from "./names.js";
 import { savePicture } from "./picture.js";
 import { at } from "./plot.js";
 import { extend, openLive, readStored, Run, speak } from "./run.js";
@@ -15,7 +16,7 @@ import { count, time } from "./units.js";
 import { unpack, Wire } from "./wire.js";
 
 const EVERY = 3000, CALM = 250;  // ms between two looks at the folder, and between two drawings for who wants no motion
-const still = matchMedia("(prefers-reduced-motion: reduce)");
+const still = matchMedia("(prefers-reduced-motion: reduce)"), narrow = matchMedia("(max-width: 64rem)");  // as in style.css
 let wire = null, tag = "", fresh = true, due = false, drawn = 0, frames = 0, said = "", before = [];  // before: what was on show when the newest runs were started
 
 addEventListener("error", event => tell("This page failed: " + event.message));
@@ -48,6 +49,7 @@ function hear(words, arrays) {
     state.follow = true; state.playing = false; tell(""); answer(""); at("kept").textContent = "";
     for (const told of state.live) update(told);
     remember(); mark(); changed("runs");
+    bring();
   } else if (words.kind === "refused") { if (words.do === "start") turnDown(words.text); else answer(words.text); }
   else if (words.kind === "began") {
     const run = openLive(words, arrays);
@@ -55,10 +57,15 @@ function hear(words, arrays) {
     const told = state.live.find(other => "live:" + other.id === run.id);
     if (told) update(told);
     fillSteer(run); changed("runs");
+    if (state.chosen[0] === run.id && Math.abs(at("stage").getBoundingClientRect().top) < innerHeight / 2) bring();  // the list has grown
   } else if (words.kind === "ticks") {
     const run = state.known.get("live:" + words.run);
     if (run) { const opening = run.count === 0; extend(run, words.first, arrays.rows, arrays.rows.shape[1]); if (opening && run.computing) fillSteer(run); if (state.follow) state.tick = lastTick(); changed("ticks"); }
   } else if (words.kind === "frame") show(state.known.get("live:" + words.run), words, arrays, true);
+}
+
+function bring() {  // the stage to where it is seen: on a narrow page the form comes first
+  if (narrow.matches) at("stage").scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
 }
 
 function update(told) {  // what is known of a live run in a few words
@@ -97,25 +104,25 @@ let asking = false;
 const shownTick = run => Math.min(state.tick, run.count - 1);
 const lacks = run => (run.live ? state.linked && !state.follow : run.film) && run.wanted !== shownTick(run);
 
-async function fetchFrames() {  // of the tick that is looked at, where the run is stored or not followed
+async function fetchFrames() {  // of the tick that is looked at, of all runs at once: while it moves none stays behind
   if (asking) return;
   asking = true;
-  for (let run; (run = chosenRuns().find(lacks));) {
-    const k = run.wanted = shownTick(run);
-    if (run.newest && k >= run.newest.k) { run.frame = run.newest; changed("frame"); continue; }
-    const answer = await fetch(`/${run.live ? "live/" + run.id.slice(5) : "runs/" + run.id}/frames/${k}`).catch(() => null);
-    if (answer?.ok) show(run, ...unpack(await answer.arrayBuffer()), false);
-  }
+  for (let runs; (runs = chosenRuns().filter(lacks)).length;) await Promise.all(runs.map(fetchFrame));
   asking = false;
+}
+
+async function fetchFrame(run) {  // where the run is stored or not followed
+  const k = run.wanted = shownTick(run);
+  if (run.newest && k >= run.newest.k) { run.frame = run.newest; changed("frame"); return; }
+  const answer = await fetch(`/${run.live ? "live/" + run.id.slice(5) : "runs/" + run.id}/frames/${k}`).catch(() => null);
+  if (answer?.ok) show(run, ...unpack(await answer.arrayBuffer()), false);
 }
 
 function watch() { wire?.send({ do: "watch", runs: state.chosen.filter(id => id.startsWith("live:")).map(id => id.slice(5)) }); }
 
 function start(order) {
   if (!wire.send({ do: "start", order })) { refuse("The server does not answer; start laserloop view again."); return; }
-  const stage = at("stage");
-  stage.focus({ preventScroll: true });  // so that Space pauses, and does not press Run again
-  if (stage.getBoundingClientRect().top > innerHeight / 2) stage.scrollIntoView();
+  at("stage").focus({ preventScroll: true });  // so that Space pauses, and does not press Run again
 }
 
 // ---- stored runs
@@ -191,19 +198,17 @@ function headline(runs) {
   const idle = empty(), waits = idle.filter(run => run.computing);
   at("title").textContent = first ? paths : waits.some(run => run.tuned.try) ? "Tuning…" : waits.length || idle.length < state.chosen.length ? "Starting…" : idle[0]?.path || "Drop a path, press Run";
   document.title = first ? paths + " · laserloop" : "laserloop";
-  const trouble = [...runs, ...idle].map(run => run.ending && run.ending !== "path completed" ? `${run.title}: ${run.ending}` : "").filter(Boolean);
+  const every = [...runs, ...idle], names = callRuns(every), trouble = every.map((run, i) => run.ending && run.ending !== "path completed" ? `${names[i]}: ${run.ending}` : "").filter(Boolean);
   const hint = runs.length ? "Space plays or pauses, arrows step, + and − change the span. Tick up to four runs to compare them." : "";
   const about = said || [...trouble, ...waits.map(tellWait).filter(Boolean)].join(". ") || hint;
   if (at("about").textContent !== about) at("about").textContent = about;
   at("picture").disabled = !first;
-  at("notes").textContent = [...new Set([...runs, ...idle].flatMap(run => run.notes))].map(note => note.replace(/\.?$/, ".")).join(" ");
+  at("notes").textContent = [...new Set(every.flatMap(run => run.notes))].map(note => note.replace(/\.?$/, ".")).join(" ");
   if (!first) { at("clock").textContent = waits.map(run => run.tuned.try ? `${run.name}: try ${run.tuned.try} of at most ${run.tuned.most}` : "").filter(Boolean).join(", "); return; }
-  const k = Math.min(state.tick, first.count - 1), main = runs.find(run => run.count > state.tick) ?? first, kk = Math.min(state.tick, main.count - 1);
+  const main = runs.find(run => run.count > state.tick) ?? first, kk = Math.min(state.tick, main.count - 1);
   at("clock").textContent = time(main.column.t_s[kk]) + ", tick " + (kk + 1).toLocaleString("en") + " of " + main.ticks.toLocaleString("en") + tellAbsorbed(main.column.absorbed[kk]);
   at("tick").setAttribute("aria-valuetext", at("clock").textContent);
-  at("temp-caption").textContent = "Peak temperature" + (first.windowed ? "; shaded its window" : "") + (runs.length === 1 && Number.isFinite(first.column.predicted_k[k]) ? ", dashed the prediction with its margin" : "");
-  at("map-caption").textContent = "Path, coloured by peak temperature" + (runs.length > 1 ? " under " + first.title : "");
-  at("time-caption").textContent = "Decision time" + (runs.some(run => run.statuses.length) ? "; marks below: ticks that were not simply solved (grey: laser off)" : "");
+  fillCaptions(runs);
 }
 
 function tellWait(run) {  // why a run has no tick yet
@@ -227,7 +232,7 @@ function scrub(f) {  // a click into a chart goes there
 
 onCommand(words => wire?.send(words));
 onTold(text => { at("kept").textContent = text; look(); });
-at("picture").addEventListener("click", () => savePicture(at("title").textContent + " · " + chosenRuns().map(run => run.title).join(", "), "laserloop.png"));
+at("picture").addEventListener("click", () => savePicture(chosenRuns()));
 new ResizeObserver(() => { drawPreview(); changed("size"); }).observe(at("stage"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { drawPreview(); changed("colours"); });
 addEventListener("hashchange", async () => { state.chosen = hashed(); mark(); watch(); await load(); });

@@ -1,7 +1,7 @@
 // The path coloured by peak temperature. What is drawn stays on a sheet of its own; a tick more is a line more.
 
 import { path as palette, STEPS, step } from "./colours.js";
-import { at, dot, ink, line, sheet, write } from "./plot.js";
+import { at, dot, ink, line, measure, sheet, write } from "./plot.js";
 
 const PAD = 26, FOOT = 40, LONG = 4000;  // ticks, from which on all that is done is shown at once
 const kept = { canvas: document.createElement("canvas"), run: null, key: "", done: 0 };
@@ -22,7 +22,7 @@ export function map(run, now) {
   const [g, w, h] = sheet(at("map"));
   if (!run) return;
   const c = run.column, e = run.extent ??= extent(c.x_mm, c.y_mm, run.ticks), p = placing(e, w, h);
-  const ratio = Math.min(window.devicePixelRatio || 1, 2), dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const [, , ratio] = measure(at("map")), dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const key = [w, h, ratio, dark].join();
   const own = kept.canvas.getContext("2d"), until = run.ticks > LONG ? run.count : Math.min(now + 1, run.count);
   if (kept.run !== run || kept.key !== key || kept.done > until) {

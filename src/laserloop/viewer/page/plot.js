@@ -9,8 +9,16 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => styl
 
 export const at = id => document.getElementById(id);
 
+const onScreen = canvas => [canvas.clientWidth, canvas.clientHeight, Math.min(window.devicePixelRatio || 1, 2)];
+export let measure = onScreen;  // width, height, and pixels to each of theirs
+
+export function print(other, draw) {  // draw in other measures
+  measure = other;
+  try { draw(); } finally { measure = onScreen; }
+}
+
 export function sheet(canvas) {  // a clean canvas in CSS pixels
-  const ratio = Math.min(window.devicePixelRatio || 1, 2), w = canvas.clientWidth, h = canvas.clientHeight;
+  const [w, h, ratio] = measure(canvas);
   const [across, down] = [Math.round(w * ratio), Math.round(h * ratio)];
   if (canvas.width !== across || canvas.height !== down) { canvas.width = across; canvas.height = down; }
   const g = canvas.getContext("2d");
@@ -31,6 +39,13 @@ export function dot(g, x, y, radius, colour) { g.fillStyle = colour; g.beginPath
 
 export function write(g, text, x, y, align = "left", base = "middle", colour = ink("--soft")) {
   g.textAlign = align; g.textBaseline = base; g.fillStyle = colour; g.fillText(text, x, y);
+}
+
+export function clip(g, text, width) {  // with … where there is no room for all of it
+  if (g.measureText(text).width <= width) return text;
+  let n = text.length - 1;
+  while (n > 0 && g.measureText(text.slice(0, n) + "…").width > width) n--;
+  return text.slice(0, n).trimEnd() + "…";
 }
 
 export function* marks(low, high, count) {  // round numbers

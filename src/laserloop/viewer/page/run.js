@@ -20,7 +20,7 @@ export class Run {
     for (const name of ["x_mm", "y_mm"]) this.column[name] = new Float32Array(ticks);
     for (const name of ["lit", "counted"]) this.column[name] = new Uint8Array(ticks).fill(1);
     this.column.t_s = new Float64Array(ticks);
-    this.scores = { counted: 0, over: 0, overshoot: 0, below: 0, power: 0, low: Infinity, high: -Infinity, powerHigh: 0, slowest: 0 };
+    this.scores = { counted: 0, over: 0, overshoot: 0, below: 0, power: 0, low: Infinity, high: -Infinity, powerHigh: 0, slowest: 0, predicted: false };
     this.version = 0;
   }
 
@@ -34,6 +34,7 @@ export class Run {
     const c = this.column, s = this.scores;
     for (let k = this.count; k < to; k++) {
       const t = c.t_k[k], over = t - c.window_high_k[k];
+      s.predicted ||= Number.isFinite(c.predicted_k[k]);
       s.powerHigh = Math.max(s.powerHigh, c.power_w[k] || 0);
       s.slowest = Math.max(s.slowest, c.tick_ms[k] || 0);
       if (!c.counted[k] || !Number.isFinite(t)) continue;
@@ -67,7 +68,7 @@ export function readStored(told) {  // what GET /runs/ID answers
   fill("window_low_k", low); fill("window_high_k", high);
   fill("margin_above_k", above); fill("margin_below_k", below);
   put("absorbed", s.absorbed);
-  Object.assign(run, { name: told.name, model: told.model, task: told.task, path: told.path, plant: told.plant, ending: told.ending ?? "", troubles: told.troubles ?? {}, stamp: told.stamp, film: told.film, sigma_mm: told.sigma_mm, notes: [...(told.notes ?? []), ...(told.film ? [] : [NO_FILM])], tick_s: told.series.t_s.length > 1 ? told.series.t_s[1] - told.series.t_s[0] : told.series.t_s[0] });
+  Object.assign(run, { name: told.name, model: told.model, task: told.task, path: told.path, plant: told.plant, process: told.process, ending: told.ending ?? "", troubles: told.troubles ?? {}, stamp: told.stamp, film: told.film, sigma_mm: told.sigma_mm, notes: [...(told.notes ?? []), ...(told.film ? [] : [NO_FILM])], tick_s: told.series.t_s.length > 1 ? told.series.t_s[1] - told.series.t_s[0] : told.series.t_s[0] });
   run.grow(told.ticks);
   return run;
 }
