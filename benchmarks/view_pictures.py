@@ -53,8 +53,7 @@ def draw_comparison(page: Page) -> None:
     page.click("#run")
     until(page, "[...bench.state.known.values()].filter(run => run.live && run.count > 200).length === 2")
     page.screenshot(path=PAGES / "look-at-runs-live.png")
-    if page.is_visible("#stop"):
-        page.click("#stop")
+    page.evaluate("document.querySelector('#stop').click()")  # which may be gone already
     until(page, f"!{NEWEST}.computing")
 
 
@@ -73,8 +72,7 @@ def draw_steered(page: Page) -> None:
     page.dispatch_event("#absorbed", "change")
     until(page, f"{NEWEST}.count > 290")
     page.screenshot(path=PAGES / "look-at-runs-steered.png")
-    if page.is_visible("#stop"):
-        page.click("#stop")
+    page.evaluate("document.querySelector('#stop').click()")  # which may be gone already
     until(page, f"!{NEWEST}.computing")
 
 

@@ -115,7 +115,7 @@ export function captions(runs) {  // what each picture shows, in words
   const bare = runs.map((run, i) => run.frame?.image ? "" : names[i]).filter(Boolean);
   const window = runs.some(run => run.windowed) ? several && !sameWindow(runs) ? "shaded in its colour: the window of each" : "shaded: the window" : "";
   const ahead = runs.some(run => run.frame && planned(run, run.frame.k)) ? "ahead of the cursor: the plan" : "";
-  const past = !runs.some(run => run.scores.predicted) ? "" : several ? "predictions of the past with their margins: choose one run" : "dashed: predicted a tick before, with its margin";
+  const past = !runs.some(run => run.scores.predicted) ? "" : several ? "choose one run to see its predictions and margins" : "dashed: predicted a tick before, with its margin";
   return {
     heat: "Surface around the beam" + (several && bare.length && bare.length < runs.length ? "; no image of " + bare.join(", ") : ""),
     map: "Path, coloured by peak temperature" + (several ? " under " + names[0] : ""),

@@ -206,7 +206,7 @@ function headline(runs) {
   at("notes").textContent = [...new Set(every.flatMap(run => run.notes))].map(note => note.replace(/\.?$/, ".")).join(" ");
   if (!first) { at("clock").textContent = waits.map(run => run.tuned.try ? `${run.name}: try ${run.tuned.try} of at most ${run.tuned.most}` : "").filter(Boolean).join(", "); return; }
   const main = runs.find(run => run.count > state.tick) ?? first, kk = Math.min(state.tick, main.count - 1);
-  at("clock").textContent = time(main.column.t_s[kk]) + ", tick " + (kk + 1).toLocaleString("en") + " of " + main.ticks.toLocaleString("en") + tellAbsorbed(main.column.absorbed[kk]);
+  at("clock").textContent = time(main.column.t_s[kk]) + ", tick " + (kk + 1).toLocaleString("en") + " of " + main.ticks.toLocaleString("en") + (main.computing ? "" : tellAbsorbed(main.column.absorbed[kk]));
   at("tick").setAttribute("aria-valuetext", at("clock").textContent);
   fillCaptions(runs);
 }
