@@ -37,6 +37,7 @@ TITLES = {  # in the order of the page; what has no title here comes last, by th
     "identify_process": "What is my process really?",
     "layers": "Layers",
     "export_to_c": "Export to C",
+    "do_mpc_controller": "A controller of do-mpc",
     "arena_controller": "Meet the others",
 }
 HEAD = """# Gallery

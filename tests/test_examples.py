@@ -10,6 +10,7 @@ DOCS = EXAMPLES.parent / "docs"
 PINNED = {  # K, and how far it may move
     "arena_controller": (29.3, 0.3),
     "constant_power": (870.1, 0.2),
+    "do_mpc_controller": (806.2, 0.3),
     "export_to_c": (780.7, 0.3),
     "gcode_in_and_out": (780.7, 0.3),
     "identify_process": (0.831, 0.003),  # absorptivity
