@@ -8,7 +8,8 @@
 Runs are kept under --out and found again as long as the code of the loop is the same. Writes
 docs/results/arena.json (one row per run), arena.md and arena.png. What that file holds of this very code and
 entrant is not run again, on whatever machine it was measured; other rows stay as they were until they are
-measured anew, and each names the code that measured it.
+measured anew, and each names the code that measured it. arena_further.png shows those who have run more paths
+than everybody.
 """
 
 import argparse
@@ -20,8 +21,10 @@ from time import monotonic, strftime
 from typing import Any
 
 from arena_coverage import cover_all
-from arena_page import choose, first, write_page
+from arena_page import write_page
+from arena_rows import choose, first
 
+from laserloop.arena.common import go_on, share
 from laserloop.arena.contest import Contest, hold, make_contest, read_runs
 from laserloop.arena.entrants import find_entrant
 from laserloop.arena.figures import draw_standings
@@ -61,9 +64,11 @@ def main() -> None:
         new = join(old, list(collect(contest, options)))
         save(file, pack(new | {"coverage": join_coverage(old, cover_all(read_runs(whole, options.out)))}))
     found = read(file)
-    standings = rank(first(choose(found["rows"])))
-    save_figure(options.results / "arena.png", draw_standings(standings))
-    save(options.results / "arena.md", write_page(found, standings))
+    rows = first(choose(found["rows"]))
+    for name, some in (("arena", share(rows)), ("arena_further", go_on(rows))):
+        if some:
+            save_figure(options.results / f"{name}.png", draw_standings(rank(some)))
+    save(options.results / "arena.md", write_page(found))
 
 
 def read_options() -> argparse.Namespace:

@@ -21,7 +21,8 @@ def tell_grid(rows: Sequence[Row]) -> str:
     """The paper's network, trained on one grid or the other."""
     told = []
     for level, coarse, fine in pair(rows, "paper-corner", "graded-ms-deeponet"):
-        twin = [row for row in rows if row["entrant"] == "twin" and row["level"] == level]
+        there = {row["task"] for row in fine}
+        twin = [row for row in rows if row["entrant"] == "twin" and row["task"] in there]
         a, b = mean(coarse, "rms_k"), mean(fine, "rms_k")
         told.append(
             f"{level}: RMS {a:.0f} K trained on the paper's grid, {b:.0f} K trained on `graded` ({outside(coarse)} and "
@@ -41,7 +42,7 @@ def tell_learning(rows: Sequence[Row], declared: dict[str, Row]) -> str:
     told = []
     for name in (name for name, entrant in declared.items() if entrant["learns"]):
         better = [
-            f"{level} by {-d['d_mean_k']:.2f} K ({-d['d_high_k']:.2f} to {-d['d_low_k']:.2f})"
+            f"{level} by {-d['d_mean_k']:.2f} K ({-d['d_high_k']:.2f} to {-d['d_low_k']:.2f}; {d['d_runs']} paths)"
             for level, d in contrast(rows, name, "twin")
             if d["d_high_k"] is not None and d["d_high_k"] < 0
         ]
@@ -62,7 +63,26 @@ def tell_learning(rows: Sequence[Row], declared: dict[str, Row]) -> str:
     first = "; ".join(told) or "nobody, at no level"
     return (
         f"**Does learning beat the twin, where, at what cost?** Outside the intervals: {first}. Worse than the twin "
-        f"outside the intervals: {'; '.join(worse) or 'nobody'}. Only who beats it at every level would become the default."
+        f"outside the intervals: {'; '.join(worse) or 'nobody'}. {tell_winners(rows, declared)}"
+    )
+
+
+def tell_winners(rows: Sequence[Row], declared: dict[str, Row]) -> str:
+    """Who beats the twin at every level, and whether that keeps more ticks inside."""
+    told = []
+    for name in (name for name, entrant in declared.items() if entrant["learns"]):
+        found = dict(contrast(rows, name, "twin"))
+        if len(found) == len(LEVELS) and all((d["d_high_k"] or 0.0) < 0 for d in found.values()):
+            shares = "; ".join(
+                f"{level} {outside(own)} and {outside(twin)}, worst excursion {farthest(own):.1f} K and {farthest(twin):.1f} K"
+                for level, own, twin in pair(rows, name, "twin")
+            )
+            told.append(f"{name} (ticks outside, its and the twin's: {shares})")
+    if not told:
+        return "Only who beats it at every level could become the default: nobody does."
+    return (
+        f"At every level, as a default must: {', '.join(told)}. "
+        "Why it is not the default yet: [decision 11](../decisions/0011-the-arena.md)."
     )
 
 
@@ -111,7 +131,9 @@ def tell_policy(rows: Sequence[Row], declared: dict[str, Row]) -> str:
                 for level in LEVELS
                 if (some := [row for row in own if row["level"] == level])
             )
-            told.append(f"{name}: ticks outside {shares}, {clock(rows, name)} a decision in Python")
+            told.append(
+                f"{name} ({len(own)} runs): ticks outside {shares}, {clock(rows, name)} a decision in Python"
+            )
     twin = ", ".join(
         f"{level} {outside(some)}"
         for level in LEVELS
@@ -119,9 +141,10 @@ def tell_policy(rows: Sequence[Row], declared: dict[str, Row]) -> str:
     )
     if not told:
         return ""
+    runs = sum(row["entrant"] == "twin" for row in rows)
     return (
         f"**Does an amortised policy keep the bounds, at which speed?** {'; '.join(told)}. "
-        f"The twin: {twin}, {clock(rows, 'twin')}."
+        f"The twin ({runs} runs): {twin}, {clock(rows, 'twin')}."
     )
 
 
@@ -157,6 +180,11 @@ def mean(rows: Sequence[Row], column: str) -> float:
 
 def outside(rows: Sequence[Row]) -> str:
     return f"{sum(row['outside'] for row in rows) / sum(row['ticks'] for row in rows):.2%}"
+
+
+def farthest(rows: Sequence[Row]) -> float:
+    """From the window's middle, K."""
+    return float(max(row["excursion_k"] for row in rows))
 
 
 def clock(rows: Sequence[Row], name: str) -> str:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 from arena_answers import LEVELS, contrast, pair, write_verdicts
+from arena_rows import choose, count_paths, first
 
+from laserloop.arena.common import go_on, share
 from laserloop.arena.standings import rank, time_all
 from laserloop.arena.tasks import FULL_PATHS
 from laserloop.control.margins import LEVEL
@@ -56,29 +58,29 @@ PAIRS = (
 )
 
 
-def write_page(found: Row, standings: Standings) -> str:
+def write_page(found: Row) -> str:
     """Standings, answers, and a sentence for each."""
     rows = first(choose(found["rows"]))
+    shared, more = share(rows), go_on(rows)
+    standings = rank(shared)
     levels = list(dict.fromkeys(row["level"] for row in rows))
     codes = sorted({row["code"] for row in rows})
-    paths = {(row["family"], row["seed"]) for row in rows}
-    known = any(levels["all"]["gap_mean_k"] is not None for levels in standings.values())
     caption = (
         "Mean gap of each entrant and level, its interval (thick) and the worst path (thin, with a bar)"
-        if known
+        if any(levels["all"]["gap_mean_k"] is not None for levels in standings.values())
         else "Mean RMS from the middle of each entrant and level; the oracle has not run on whole tasks yet"
     )
     head = f"""# The arena: every controller on the same held-out paths
 
 Made by `python benchmarks/arena.py` (code of the loop {", ".join(codes)}; {found["versions"].get("processor", "unknown processor")}). Plant `graded`,
-process `304` (760 to 800 K), 320 ticks along {len(paths)} held-out paths of ten families, a first part of the hundred planned; disturbances {", ".join(levels)} (what they are:
-[how-to](../how-to/arena.md)); {len(rows)} runs. T_max is the peak between the nodes, over settled ticks with the laser on. Gap: RMS from the
-window's middle minus the oracle's on the same task; in brackets the 95 % interval of the mean over paths. How scores are made and why:
-[decision 11](../decisions/0011-the-arena.md).
+process `304` (760 to 800 K), 320 ticks along held-out paths of ten families, {FULL_PATHS} of them planned: {count_paths(shared)} for all
+{len(standings)} entrants{tell_more(more)}; disturbances {", ".join(levels)} (what they are: [how-to](../how-to/arena.md)); {len(rows)} runs.
+T_max is the peak between the nodes, over settled ticks with the laser on. Gap: RMS from the window's middle minus the oracle's on the
+same task; in brackets the 95 % interval of the mean over paths. How scores are made and why: [decision 11](../decisions/0011-the-arena.md).
 
 ![{caption}](arena.png)
 
-*{caption}.* Compare entrants within a level.{tell_lost(rows)}
+*{caption}; {count_paths(shared)} paths.* Compare entrants within a level.{tell_lost(rows)}
 """
     parts = [
         head,
@@ -86,18 +88,46 @@ window's middle minus the oracle's on the same task; in brackets the 95 % interv
             choose(found["rows"]),
             {name: told for name, told in found["entrants"].items() if "@" not in name},
         ),
-        write_standings(found, standings),
+        write_further(more),
+        write_standings(found, shared, standings),
         *(write_level(level, standings) for level in levels),
         write_short(found),
         write_answers(rows),
         write_coverage(found, standings),
-        write_families(rows, standings),
+        write_families(shared, standings),
         write_sentences(rows, standings),
         write_others(found),
         write_costs(rows, found["entrants"]),
         WORDS,
     ]
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
+
+
+def tell_more(more: Sequence[Row]) -> str:
+    """How far some have come."""
+    if not more:
+        return ""
+    names = dict.fromkeys(row["entrant"] for row in more)
+    return f", {count_paths(more)} for {len(names)} of them ({', '.join(names)})"
+
+
+def write_further(more: Sequence[Row]) -> str:
+    """Those who have run more paths than everybody."""
+    if not more:
+        return ""
+    standings = rank(more)
+    caption = "The same picture of those who have run more paths"
+    parts = [
+        f"## On {count_paths(more)} paths",
+        f"The entrants that answer most: {len(more)} runs, every task run by all of them.",
+        f"![{caption}](arena_further.png)",
+        f"*{caption}.*",
+        *(
+            write_level(level, standings).replace("## ", "### ", 1)
+            for level in dict.fromkeys(row["level"] for row in more)
+        ),
+    ]
+    return "\n\n".join(parts)
 
 
 def tell_lost(rows: Sequence[Row]) -> str:
@@ -108,16 +138,6 @@ def tell_lost(rows: Sequence[Row]) -> str:
     ]
     told = ", ".join(f"`{row['task']}` ({row['rms_k']:.0f} K RMS)" for row in lost)
     return f" On {told} the oracle lost its way and is no bound; gaps there are left out." if told else ""
-
-
-def choose(rows: Sequence[Row], *, short: bool = False) -> list[Row]:
-    """Those of 304: whole tasks, or those of fewer ticks."""
-    return [row for row in rows if row["process"] == "304" and ("@" in row["task"]) == short]
-
-
-def first(rows: Sequence[Row]) -> list[Row]:
-    """Without other trainings of the same entrant."""
-    return [row for row in rows if "@" not in row["entrant"]]
 
 
 def write_short(found: Row) -> str:
@@ -136,9 +156,9 @@ def write_short(found: Row) -> str:
 {body}"""
 
 
-def write_standings(found: Row, standings: Standings) -> str:
+def write_standings(found: Row, rows: Sequence[Row], standings: Standings) -> str:
     """All levels together."""
-    clocks = time_all(first(choose(found["rows"])))
+    clocks = time_all(rows)
     lines = [
         "## Standings, all levels\n",
         "Who has run fewer tasks than most stands below, after those who have run them all: read these level by level.\n",

@@ -10,7 +10,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from arena_page import choose
+from arena_rows import choose
 from scipy.stats import spearmanr
 
 from arena import read
@@ -20,6 +20,7 @@ from laserloop.report.save import save
 Row = dict[str, Any]
 LEVELS = ("off", "nominal", "hard")
 COLOURS = {"off": "#0072B2", "nominal": "#E69F00", "hard": "#D55E00"}  # Okabe and Ito
+NEXT = 1.04  # ratio of errors, below which two marks stand side by side
 MARKS = {"off": "o", "nominal": "s", "hard": "^"}
 
 
@@ -176,7 +177,8 @@ def draw(exam: Row, loop: Sequence[Row], file: Path) -> None:
     """Error on given powers against the excursion in the loop."""
     figure, axes = plt.subplots(figsize=(8.0, 5.2), layout="constrained")
     tops = {level: find_tops(exam, loop, level) for level in LEVELS}
-    for name, by_shake in exam.items():
+    before = 0.0
+    for name, by_shake in sorted(exam.items(), key=lambda item: item[1]["near"]["rmse_k"]):
         x, own = (
             by_shake["near"]["rmse_k"],
             {level: tops[level][name] for level in LEVELS if name in tops[level]},
@@ -184,11 +186,20 @@ def draw(exam: Row, loop: Sequence[Row], file: Path) -> None:
         for level, y in own.items():
             axes.plot(x, y, MARKS[level], color=COLOURS[level], ms=7, mec="white", mew=0.6)
         if own:
-            high = max(own.values())
-            axes.plot([x, x], [min(own.values()), high], color="0.7", lw=0.8, zorder=0)
+            low, high = min(own.values()), max(own.values())
+            axes.plot([x, x], [low, high], color="0.7", lw=0.8, zorder=0)
+            above = x > NEXT * before  # else its name would lie on its neighbour's
             axes.annotate(
-                name, (x, high), (0, 6), textcoords="offset points", rotation=45, fontsize=8, ha="left"
+                name,
+                (x, high if above else low),
+                (0, 6 if above else -6),
+                textcoords="offset points",
+                rotation=45 if above else -45,
+                fontsize=8,
+                ha="left",
+                va="bottom" if above else "top",
             )
+            before = x
     for level in LEVELS:
         axes.plot([], [], MARKS[level], color=COLOURS[level], label=level)
     axes.axhline(20.0, color="0.4", lw=0.8, ls="--")
@@ -201,7 +212,7 @@ def draw(exam: Row, loop: Sequence[Row], file: Path) -> None:
         ha="right",
         va="bottom",
     )
-    axes.set(xscale="log", yscale="log", ylim=(0.5, 2000.0))
+    axes.set(xscale="log", yscale="log", ylim=(0.5, 4000.0), xlim=(0.25, 80.0))
     axes.set_xlabel("error of five ticks with given powers near the window, RMS, K")
     axes.set_ylabel("widest excursion from 780 K in the loop, K")
     axes.set_title(

@@ -3,7 +3,10 @@
 import json
 import re
 from pathlib import Path
+from statistics import mean
 from typing import Any
+
+from laserloop.arena.common import keep_common
 
 ROOT = Path(__file__).parents[2]
 PLACE = re.compile(r"(<!-- results: .*? -->\n).*?(<!-- /results -->)", re.DOTALL)
@@ -20,6 +23,17 @@ CONTROLLERS = {
     "corner": "MPC, model with corners",
     "corner + δ": "MPC, model with corners and margin",
     "oracle": "MPC on the plant itself (bound)",
+}
+ARENA = {
+    "twin": "**physics twin** (nothing trained)",
+    "twin-corrected": "physics twin with a small learned correction",
+    "distilled": "network taught by the twin's planner",
+    "affine-history": "network with a memory, trained on `graded`",
+    "twin-without-camera": "physics twin, no camera",
+    "pi": "PI, tuned without disturbances",
+    "constant": "constant power",
+    "graded-ms-deeponet": "the paper's network, trained on `graded`",
+    "paper-corner": "the paper's MPC, trained on `paper`",
 }
 
 
@@ -42,6 +56,27 @@ def tabulate_demo() -> list[str]:
             f"| {DEMO[run['label']]} | {run['t_min_k']:.1f} K | {run['t_max_k']:.1f} K | {run['n_over']} "
             f"| {100 * run['below_fraction']:.0f} % | {run['power_step_mean_w']:.2f} W |"
         )
+    return lines
+
+
+def tabulate_arena() -> list[str]:
+    """Some of the arena's entrants at each level, on the paths that all of these have run."""
+    found = read("results/arena")
+    every = [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
+    whole = [row for row in every if row["process"] == "304" and "@" not in row["task"]]
+    rows = keep_common(whole, list(ARENA))
+    levels = list(dict.fromkeys(row["level"] for row in rows))
+    paths = len({(row["family"], row["seed"]) for row in rows})
+    lines = [
+        f"| `graded` plant, {paths} held-out paths of ten families, RMS from 780 K with disturbances "
+        f"| {' | '.join(levels)} | ticks outside 760–800 K |",
+        "|---" * (2 + len(levels)) + "|",
+    ]
+    for name, label in ARENA.items():
+        own = [row for row in rows if row["entrant"] == name]
+        rms = (mean(row["rms_k"] for row in own if row["level"] == level) for level in levels)
+        outside = sum(row["outside"] for row in own) / sum(row["ticks"] for row in own)
+        lines.append(f"| {label} | {' | '.join(f'{value:.1f} K' for value in rms)} | {outside:.1%} |")
     return lines
 
 
@@ -87,7 +122,7 @@ def tabulate_speed() -> list[str]:
 
 def fill(text: str) -> str:
     """The README with its table as the results stand."""
-    table = "\n".join((*tabulate_demo(), "", *tabulate_loops(), "", *tabulate_speed()))
+    table = "\n".join((*tabulate_demo(), "", *tabulate_arena(), "", *tabulate_loops(), "", *tabulate_speed()))
     filled, count = PLACE.subn(lambda place: f"{place[1]}\n{table}\n\n{place[2]}", text)
     assert count == 1, "the README has one place for the results"
     return filled

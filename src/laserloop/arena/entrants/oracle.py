@@ -8,8 +8,8 @@ from laserloop.control.action import Controller
 from laserloop.loop.controllers import make_oracle
 from laserloop.predict import rehearsal
 
-# The laser is never at its limits for longer than a turn, so one tick ahead reaches what three do, within 0.03 K
-# RMS and at a third of the work; the third round is rarely needed.
+# The laser is hardly ever at its limits, so one tick ahead reaches what three do, within 0.04 K RMS and at a
+# third of the work; the third round is rarely needed.
 HORIZON, ROUNDS, AGREED = 1, 3, 0.1
 
 
