@@ -88,7 +88,7 @@ same task; in brackets the 95 % interval of the mean over paths. How scores are 
             choose(found["rows"]),
             {name: told for name, told in found["entrants"].items() if "@" not in name},
         ),
-        write_further(more),
+        write_further(more, rows),
         write_standings(found, shared, standings),
         *(write_level(level, standings) for level in levels),
         write_short(found),
@@ -111,23 +111,39 @@ def tell_more(more: Sequence[Row]) -> str:
     return f", {count_paths(more)} for {len(names)} of them ({', '.join(names)})"
 
 
-def write_further(more: Sequence[Row]) -> str:
+def write_further(more: Sequence[Row], rows: Sequence[Row]) -> str:
     """Those who have run more paths than everybody."""
     if not more:
         return ""
     standings = rank(more)
-    caption = "The same picture of those who have run more paths"
-    parts = [
+    caption = "RMS from the middle: mean with its interval (thick) and the worst path (thin, with a bar)"
+    bounds = [row["rms_k"] for row in rows if row["entrant"] == "oracle"]
+    known = "oracle" in standings
+    lines = [
         f"## On {count_paths(more)} paths",
-        f"The entrants that answer most: {len(more)} runs, every task run by all of them.",
-        f"![{caption}](arena_further.png)",
-        f"*{caption}.*",
-        *(
-            write_level(level, standings).replace("## ", "### ", 1)
-            for level in dict.fromkeys(row["level"] for row in more)
+        "",
+        f"The entrants that answer most: {len(more)} runs, every task run by all of them."
+        + (
+            ""
+            if known or not bounds
+            else f" The oracle ran {len(bounds)} tasks and was never more than {max(bounds):.2f} K RMS from the middle, so RMS is the "
+            "gap to it within that."
         ),
+        "",
+        f"![{caption}](arena_further.png)",
+        "",
+        "| level | entrant | RMS, K | worst path, K | to the twin, K | outside | most above, K | most below, K | runs |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
-    return "\n\n".join(parts)
+    for level in dict.fromkeys(row["level"] for row in more):
+        for name, levels in sorted(standings.items(), key=lambda item: item[1][level]["rms_k"]):
+            s = levels[level]
+            beside = "–" if name == "twin" else f"{s['to_twin_mean_k']:+.2f}{show_interval(s, 'to_twin')}"
+            lines.append(
+                f"| {level} | {name} | {s['rms_k']:.2f}{show_interval(s, 'rms')} | {s['rms_worst_k']:.1f} | {beside} | "
+                f"{s['outside_fraction']:.2%} | {s['above_k']:.1f} | {s['below_k']:.1f} | {s['runs']} |"
+            )
+    return "\n".join(lines)
 
 
 def tell_lost(rows: Sequence[Row]) -> str:

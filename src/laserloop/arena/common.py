@@ -15,10 +15,16 @@ def share(rows: Sequence[Row]) -> list[Row]:
 
 
 def go_on(rows: Sequence[Row]) -> list[Row]:
-    """Those of the entrants that have run more tasks than all share, on the tasks that all these have run."""
+    """Those of the entrants that have run more tasks than all share, on the tasks that most of them have.
+
+    Who of them lacks one of these tasks is left out.
+    """
     few = len({row["task"] for row in share(rows)})
-    keen = [name for name, own in gather_tasks(rows).items() if len(own) > few]
-    return [row for row in keep_common(rows, keen) if row["entrant"] in keen]
+    keen = {name for name, own in gather_tasks(rows).items() if len(own) > few}
+    further = share([row for row in rows if row["entrant"] in keen])
+    tasks = gather_tasks(further)
+    most = max(map(len, tasks.values()), default=0)
+    return [row for row in further if len(tasks[row["entrant"]]) == most]
 
 
 def keep_common(rows: Sequence[Row], names: Collection[str]) -> list[Row]:

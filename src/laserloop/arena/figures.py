@@ -16,22 +16,22 @@ LEAST = 0.03  # K; below, a gap has no place on a log axis
 
 @mpl.rc_context(STYLE)
 def draw_standings(standings: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Figure:
-    """Mean gap with its interval, and the worst path as a thin line, of each entrant and level."""
+    """Mean gap, or RMS where none is known, with its interval; the worst path as a thin line."""
     known = {
         name: s for name, s in standings.items() if s["all"]["gap_mean_k"] is not None and name != "oracle"
     }
-    gap = bool(known)
+    measure = "gap" if known else "rms"
     shown = known or {name: s for name, s in standings.items() if name != "oracle"}
     figure = Figure(figsize=(1.35 * WIDTH, 0.36 * len(shown) + 1.2))
     axes = figure.subplots()
     for place, levels in enumerate(shown.values()):
         for shift, (level, (colour, marker)) in enumerate(LOOKS.items()):
             if level in levels:
-                _plot(axes, place + 0.22 * (shift - 1), levels[level], gap, colour, marker)
+                _plot(axes, place + 0.22 * (shift - 1), levels[level], measure, colour, marker)
     axes.set_yticks(range(len(shown)), list(shown))
     axes.invert_yaxis()
     axes.set_xscale("log")
-    axes.set_xlabel("RMS from the middle beyond the oracle's, K" if gap else "RMS from the middle, K")
+    axes.set_xlabel("RMS from the middle beyond the oracle's, K" if known else "RMS from the middle, K")
     axes.grid(axis="x", color=SOFT, linewidth=0.3)
     seen = {level for levels in shown.values() for level in levels}
     handles = [
@@ -43,14 +43,13 @@ def draw_standings(standings: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> 
     return figure
 
 
-def _plot(axes: Any, place: float, standing: Mapping[str, Any], gap: bool, colour: str, marker: str) -> None:
-    if not gap:
-        axes.plot(max(standing["rms_k"], LEAST), place, marker, color=colour, markersize=4)
-        return
-    mean, worst = (max(standing[f"gap_{name}_k"], LEAST) for name in ("mean", "worst"))
+def _plot(
+    axes: Any, place: float, standing: Mapping[str, Any], measure: str, colour: str, marker: str
+) -> None:
+    mean, worst = (max(standing[f"{measure}_{name}_k"], LEAST) for name in ("mean", "worst"))
     axes.plot([mean, worst], [place, place], color=colour, linewidth=0.5)
-    if standing["gap_low_k"] is not None:
-        ends = [max(standing[f"gap_{name}_k"], LEAST) for name in ("low", "high")]
+    if standing[f"{measure}_low_k"] is not None:
+        ends = [max(standing[f"{measure}_{name}_k"], LEAST) for name in ("low", "high")]
         axes.plot(ends, [place, place], color=colour, linewidth=2.4, alpha=0.6)
     axes.plot(mean, place, marker, color=colour, markersize=4)
     axes.plot(worst, place, "|", color=colour, markersize=5)

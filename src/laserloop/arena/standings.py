@@ -45,6 +45,7 @@ def stand(rows: Sequence[Row]) -> Row:
         "paths": len({path_of(row) for row in rows}),
         **compare(rows, "gap_k", "gap"),
         **compare(rows, "to_twin_k", "to_twin"),
+        **compare(rows, "rms_k", "rms"),
         **{name: float(np.mean([row[name] or 0.0 for row in rows])) for name in MEANS},
         **{name: max(row[name] for row in rows) for name in WORST},
         **{name: sum(row[name] for row in rows) for name in SUMS},
