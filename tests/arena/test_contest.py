@@ -140,6 +140,9 @@ def test_the_verb_runs_an_own_controller_on_the_same_tasks(
     ("options", "complaint"),
     [
         (["--controller", "nowhere.py:Mine"], "FILE.py:NAME"),
+        (["--controller", __file__], "add the name of its class"),
+        (["--controller", f"{__file__}:NotThere"], "must have a class or function 'NotThere'"),
+        (["--entrants", f"{__file__}:NotThere"], "must have a class or function 'NotThere'"),
         (["--entrants", "nobody"], "an entrant must be one of"),
         (["--levels", "wild"], "level of a task"),
         (["--processes", "gold"], "process of a task"),

@@ -22,9 +22,12 @@ from laserloop.arena.booth_child import LENGTH, send
 from laserloop.arena.entrant import FORESIGHTS, Entrant, Seat
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Controller, Status
+from laserloop.control.problem import MpcProblem
+from laserloop.control.twin import make_twin_problem
 from laserloop.loop.own_file import names_own
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
+from laserloop.process import Process
 
 BUILD_WITHIN = 60.0  # s
 ANSWER_WITHIN = 2.0  # s, of one decision: 16,000 ticks of 125 µs
@@ -171,6 +174,15 @@ def enter_own(spec: str) -> Entrant:
     return Entrant(
         name=name, about=f"{name} of {path.name}.", make=make, foresight=foresight, sources=(path,)
     )
+
+
+def try_out(own: Entrant, process: Process) -> None:
+    """Build a user's controller once: a file that cannot take part is refused before hours of runs."""
+    problem = make_twin_problem(MpcProblem(window=process.window, power=process.laser.power))
+    assert own.make is not None
+    controller = own.make(Seat(problem=problem, process=process, fastest=process.speed))
+    assert isinstance(controller, BoothController)
+    controller.close()
 
 
 def read_foresight(file: Path, name: str) -> str:

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from laserloop.arena.booth import try_out
 from laserloop.arena.entrants import ENTRANTS, find_entrant
 from laserloop.arena.runs import Record, has_run, keep_run, name_run, play, settings_of
 from laserloop.arena.tasks import Task, find_task
 from laserloop.bad_input import BadInput
 from laserloop.cluster import check_workers, open_cluster, share_out
+from laserloop.loop.own_file import names_own
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -51,13 +53,20 @@ class Kept:
 
 
 def make_contest(tasks: Iterable[Task], entrants: Sequence[str] = (), *, own: str | None = None) -> Contest:
-    """Everybody, or some by name, on some tasks; `own` is FILE.py:NAME."""
+    """Everybody, or some by name, on some tasks; `own` is FILE.py:NAME, and is built once here."""
+    tasks = list(tasks)
     names = list(entrants) or [entrant.name for entrant in ENTRANTS]
     if own is not None:
+        if not names_own(own):
+            raise BadInput(
+                f"an own controller must read FILE.py:NAME, got {own!r}: add the name of its class"
+            )
         file, _, name = own.rpartition(":")
         names.append(f"{Path(file).resolve()}:{name}")
     for name in names:
-        find_entrant(name)
+        found = find_entrant(name)
+        if names_own(name) and tasks:
+            try_out(found, tasks[0].find_process())
     return Contest(tasks=tuple(task.name for task in tasks), entrants=tuple(dict.fromkeys(names)))
 
 
