@@ -17,7 +17,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic, strftime
+from time import monotonic, process_time, strftime
 from typing import Any
 
 from arena_coverage import cover_all
@@ -28,6 +28,7 @@ from laserloop.arena.common import go_on, share
 from laserloop.arena.contest import Contest, hold, make_contest, read_runs
 from laserloop.arena.entrants import find_entrant
 from laserloop.arena.figures import draw_standings
+from laserloop.arena.lessons import EPISODES, record_lesson
 from laserloop.arena.levels import LEVELS
 from laserloop.arena.runs import name_run, settings_of
 from laserloop.arena.scores import clock_record, score_record
@@ -40,6 +41,7 @@ from laserloop.versions import find_versions, hash_loop
 
 ROOT = Path(__file__).parent.parent
 DIGITS = 6
+TIMED = range(0, 104, 13)  # lessons, one of each kind of power and all but two families
 CLOCKED = ("decision_p50_us", "decision_p999_us", "missed_fraction", "cpu_s")
 Row = dict[str, Any]
 
@@ -62,6 +64,7 @@ def main() -> None:
         run(contest, options)
         whole = make_contest(tasks, options.entrants)
         new = join(old, list(collect(contest, options)))
+        new["lessons_core_min"] = old.get("lessons_core_min") or time_lessons()
         save(file, pack(new | {"coverage": join_coverage(old, cover_all(read_runs(whole, options.out)))}))
     found = read(file)
     rows = first(choose(found["rows"]))
@@ -98,6 +101,15 @@ def run(contest: Contest, options: argparse.Namespace) -> None:
             print(f"{strftime('%H:%M')}  {done} of {total} runs", flush=True)
 
     hold(contest, options.out, workers=options.workers, progress=tell, until=lambda: monotonic() > until)
+
+
+def time_lessons() -> float:
+    """Core minutes of all lessons, by some of them."""
+    record_lesson(0)  # compiles
+    began = process_time()
+    for index in TIMED:
+        record_lesson(index)
+    return (process_time() - began) / len(TIMED) * EPISODES / 60.0
 
 
 def leave_known(contest: Contest, rows: list[Row]) -> Contest:
@@ -155,7 +167,9 @@ def pack(found: Row) -> str:
         return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
     rows = ",\n".join(json.dumps([tidy(row.get(name)) for name in columns]) for row in found["rows"])
-    kept = {key: found[key] for key in ("versions", "entrants", "coverage") if key in found}
+    kept = {
+        key: found[key] for key in ("versions", "lessons_core_min", "entrants", "coverage") if key in found
+    }
     head = json.dumps(kept | {"columns": columns}, indent=1)
     return f'{head[:-2]},\n "rows": [\n{rows}\n]\n}}\n'
 

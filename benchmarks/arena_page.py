@@ -97,7 +97,7 @@ same task; in brackets the 95 % interval of the mean over paths. How scores are 
         write_families(shared, standings),
         write_sentences(rows, standings),
         write_others(found),
-        write_costs(rows, found["entrants"]),
+        write_costs(rows, found),
         WORDS,
     ]
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
@@ -329,9 +329,9 @@ def write_others(found: Row) -> str:
     )
 
 
-def write_costs(rows: Sequence[Row], declared: dict[str, Row]) -> str:
-    """What the contest takes, entrant by entrant, and what the whole of it would."""
-    spent = defaultdict[str, list[float]](list)
+def write_costs(rows: Sequence[Row], found: Row) -> str:
+    """What the contest takes, stage by stage and entrant by entrant, and what the whole of it would."""
+    spent, declared = defaultdict[str, list[float]](list), found["entrants"]
     for row in rows:
         if row.get("cpu_s") is not None:
             spent[row["entrant"]].append(row["cpu_s"])
@@ -339,13 +339,25 @@ def write_costs(rows: Sequence[Row], declared: dict[str, Row]) -> str:
         return ""
     means = {name: float(np.mean(some)) for name, some in spent.items()}
     hours = sum(means.values()) * 3 * FULL_PATHS / 3600.0
-    training = sum(declared[name]["core_minutes"] for name in means if declared[name]["learns"])
+    learners = [name for name in means if declared[name]["learns"]]
+    training = sum(declared[name]["core_minutes"] for name in learners)
+    lessons = found.get("lessons_core_min")
     lines = [
         "## What it takes to run",
         "",
-        f"Core seconds of a run, plant and all, in the mean. All {len(means)} entrants on {FULL_PATHS} paths at three levels are "
-        f"{hours:.1f} core hours, {hours / 2:.1f} h on two cores; the trainings {training:.0f} core minutes of it apart. "
-        f"{sum(map(len, spent.values()))} runs have been timed.",
+        "Times of processors, plant and all; runs go side by side, one on a core, the other stages do not. "
+        f"{sum(map(len, spent.values()))} of the {3 * FULL_PATHS * len(means)} runs were made and timed, the whole is these means "
+        "times the runs.",
+        "",
+        "| stage | core hours | hours on two cores |",
+        "|---|---|---|",
+        *(
+            [f"| lessons: 240 episodes on the plant | {lessons / 60:.2f} | {lessons / 60:.2f} |"]
+            if lessons
+            else []
+        ),
+        f"| trainings: {len(learners)} who learn, seed 0 | {training / 60:.2f} | {training / 60:.2f} |",
+        f"| runs: {len(means)} entrants on {FULL_PATHS} paths at three levels | {hours:.1f} | {hours / 2:.1f} |",
         "",
         "| entrant | core s a run | core hours of the whole |",
         "|---|---|---|",
