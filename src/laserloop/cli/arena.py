@@ -66,8 +66,8 @@ def arena(
 ) -> None:
     """Let every controller meet the same tasks on the same plant, and rank them by their gap to the oracle.
 
-    Killed at any moment, the same command goes on and ends with the same tables. The full size takes some
-    eight hours on two cores.
+    Killed at any moment, the same command goes on and ends with the same tables. The full size takes about
+    seven hours on two cores.
 
     For example:
 
