@@ -75,5 +75,9 @@ def test_a_search_that_was_capped_is_told_with_its_tick(found: Found) -> None:
     assert f"cap of 500 iterations: tick 1 of {loop['label']}, {loop['path']}, while the plate was" in told
     loop["series"]["iterations"] = [*[15] * (ticks - 1), 500]
     assert explain(sentence, gather(found)).endswith(f"tick {ticks} of {loop['label']}, {loop['path']}.")
+    capped = loop["statuses"]
     loop["statuses"] = {"solved": ticks - 1, "no prediction": 1}
+    assert explain(sentence, gather(found)) == "not explained by anything measured here."
+    loop["statuses"] = capped
+    del loop["series"]  # kept of some loops only
     assert explain(sentence, gather(found)) == "not explained by anything measured here."

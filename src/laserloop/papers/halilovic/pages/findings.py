@@ -137,13 +137,13 @@ def _tell_scales(results: Results) -> str:
 
 
 def _tell_cap(results: Results) -> str:
-    """Where the iteration cap ended a search; nothing if any other status did."""
+    """Where the iteration cap ended a search; nothing if another status did, or if ticks were not kept."""
     places, heating = [], True
     for loop in read_asked(results):
         unsolved = {status: n for status, n in loop["statuses"].items() if status != Status.SOLVED}
         if not unsolved:
             continue
-        counts = loop["series"].get("iterations", [])
+        counts = loop.get("series", {}).get("iterations", [])
         capped = [k for k, count in enumerate(counts) if count >= MOST_ITERATIONS]
         if set(unsolved) != {Status.STOPPED} or unsolved[Status.STOPPED] != len(capped):
             return ""
