@@ -334,7 +334,7 @@ def test_a_refused_order_leaves_what_was_on_show(page: Page, bench: Server) -> N
     assert "--" not in page.inner_text("#refusal")
     until(page, "document.querySelector('#title').textContent === 'spiral'")
     assert page.evaluate("bench.state.chosen") == [shown]
-    assert page.locator("#rows tr").count() == 1
+    until(page, "document.querySelectorAll('#rows tr').length === 1")
     assert page.evaluate("document.activeElement.id") == "run"  # where it can be mended
 
 
