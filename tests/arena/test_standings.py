@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from laserloop.arena.figures import draw_standings
 from laserloop.arena.scores import Row, clock_record, score_record
 from laserloop.arena.standings import add_gaps, draw_interval, rank, time_all
 from laserloop.arena.tasks import Task
@@ -48,6 +49,24 @@ def test_the_nearest_to_the_oracle_comes_first_and_who_has_no_gap_last() -> None
     assert pi["gap_worst_task"] == "arc-304-off-v1:30002"
     assert pi["gap_low_k"] is None
     assert standings["lonely"]["all"]["gap_mean_k"] is None
+
+
+def test_without_the_oracle_the_picture_shows_rms_with_its_interval() -> None:
+    standings = rank([row("pi", 30_000 + k, 5.0 + k) for k in range(6)])
+    pi = standings["pi"]["off"]
+    assert (
+        pi["rms_low_k"]
+        < pi["rms_mean_k"]
+        == pi["rms_k"]
+        == 7.5
+        < pi["rms_high_k"]
+        < pi["rms_worst_k"]
+        == 10.0
+    )
+    (axes,) = draw_standings(standings).axes
+    assert axes.get_xlabel() == "RMS from the middle, K"
+    drawn = [tuple(np.atleast_1d(line.get_xdata())) for line in axes.lines]
+    assert (pi["rms_low_k"], pi["rms_high_k"]) in drawn
 
 
 def test_levels_are_told_apart() -> None:
