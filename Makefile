@@ -7,7 +7,7 @@ TORCH ?= 2.13.0
 # mutants of each room, or all
 SAMPLE ?= 60
 
-.PHONY: core setup demo test lint docs readme gallery wheel platform-wheel package-check constraints validate bench mutants clean
+.PHONY: core setup demo test check lint docs readme gallery wheel platform-wheel package-check constraints validate bench mutants clean
 
 core: $(VENV)/.core  # what simulates and controls; no PyTorch, no tools
 setup: $(VENV)/.ready  # all of it
@@ -27,7 +27,11 @@ demo: core
 	$(BIN)/laserloop demo --out out/demo
 
 test: setup lint
-	$(BIN)/pytest -n 2
+	$(BIN)/python .ci/packages.py  # a browser, clang, CMake: what is missing is installed where it can be
+	$(BIN)/pytest -n 2 --durations=10
+
+check: setup lint  # minutes less: the tests of what differs from the main branch
+	$(BIN)/python .ci/check.py
 
 lint: setup
 	$(BIN)/ruff check .

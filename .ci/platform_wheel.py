@@ -24,7 +24,7 @@ from laserloop.native.build import FLAGS, build_library
 from laserloop.native.network import pack_network
 from laserloop.native.prebuilt import LEVELS, name_prebuilt
 from laserloop.native.render import UNIT
-from laserloop.plan.powers import HORIZON
+from laserloop.planning.powers import HORIZON
 from laserloop.predict.networks import find_model
 from laserloop.predict.twin import TwinSettings
 
@@ -38,7 +38,7 @@ Library = tuple[dict[str, str], str]  # sources, unit
 def list_libraries() -> Iterator[Library]:
     """What `control`, `plan` and `demo` load with their defaults."""
     for horizon in sorted({TwinSettings().horizon, HORIZON, 1}):
-        yield dict(twin.list_sources(horizon, single=True)), twin.UNIT[0]
+        yield dict(twin.list_sources(twin.size_twin(horizon))), twin.UNIT[0]
     seen = set()
     for name in MODELS:
         model = find_model(name)

@@ -59,6 +59,15 @@ PAIRS = (
 )
 
 
+def tell_counting(rows: list[Row]) -> str:
+    """Which ticks the scores are over."""
+    if all(row.get("start_over_k") is not None for row in rows):
+        return (
+            "Above the window all lit ticks count, below it those in which full power could have reached it."
+        )
+    return "Scored by the former rule: lit ticks from the eleventh after the laser came on; starts are not counted."
+
+
 def write_page(found: Row) -> str:
     """Standings, answers, and a sentence for each."""
     rows = first(choose(found["rows"]))
@@ -73,10 +82,11 @@ def write_page(found: Row) -> str:
     )
     head = f"""# The arena: every controller on the same held-out paths
 
-Made by `python benchmarks/arena.py` (code of the loop {", ".join(codes)}; {found["versions"].get("processor", "unknown processor")}). Plant `graded`,
+Made by `python benchmarks/arena.py` (code of the loop {", ".join(codes)}; {found["versions"].get("processor", "unknown processor")}). Plant `graded` of 0.2.0,
+before it became [nested boxes](nested_plant.md), where three entrants were measured again;
 process `304` (760 to 800 K), 320 ticks along held-out paths of ten families, {FULL_PATHS} of them planned: {count_paths(shared)} for all
 {len(standings)} entrants{tell_more(more)}; disturbances {", ".join(levels)} (what they are: [how-to](../how-to/arena.md)); {len(rows)} runs.
-T_max is the peak between the nodes, over settled ticks with the laser on. Gap: RMS from the window's middle minus the oracle's on the
+T_max is the peak between the nodes. {tell_counting(rows)} Gap: RMS from the window's middle minus the oracle's on the
 same task; in brackets the 95 % interval of the mean over paths. How scores are made and why: [decision 11](../decisions/0011-the-arena.md).
 
 ![{caption}](arena.png)

@@ -43,7 +43,11 @@ def main() -> None:
     if path.power is None:
         parser.error(f"{options.path} must command its own powers, but does not")
     dark = drive(path, path.power, process)
-    lit = drive(replace(path, lit=np.ones_like(path.lit), power=None), hold(path.power, path.lit), process)
+    lit = drive(
+        replace(path, lit=np.ones_like(path.lit), shares=None, power=None),
+        hold(path.power, path.lit),
+        process,
+    )
     numbers = compare(path, process, dark, lit)
     save(RESULTS / "dark_jumps.json", dump(numbers | {"series": tell_series(dark, lit)}))
     save(RESULTS / "dark_jumps.md", write_page(numbers, options))
@@ -53,7 +57,7 @@ def main() -> None:
 
 def drive(path: ScanPath, power: FloatArray, process: Process) -> Episode:
     """An episode on the graded plant."""
-    return simulate(make_plant("graded", path, process), path, power)
+    return simulate(make_plant("graded", process), path, power)
 
 
 def hold(power: FloatArray, lit: NDArray[np.bool_]) -> FloatArray:

@@ -49,7 +49,7 @@ STEPS = (
     Step("can that work on my file?", "laserloop check mine.yaml part.gcode", "tutorial-your-own-part.md"),
     Step(
         "my file with better powers",
-        "laserloop plan part.gcode --process mine.yaml --out planned.gcode --verify",
+        "laserloop plan part.gcode --process mine.yaml --out planned.gcode",
         "tutorial-your-own-part.md",
     ),
     Step(

@@ -5,14 +5,11 @@
 Writes docs/results/demo.json, the scores, docs/results/demo.png, and the same picture for light and dark pages.
 """
 
-from dataclasses import replace
 from pathlib import Path
 
 from light_and_dark import save_pair
 
-from laserloop.cli.control import close_loop
-from laserloop.cli.demo import DEMO_PATH, DEMO_PLANT, DEMO_RUNS, DEMO_TICKS
-from laserloop.loop.case import LoopCase
+from laserloop.cli.demo import run_demo
 from laserloop.report.run_figures import draw_side_by_side
 from laserloop.report.save import dump, save, save_figure
 from laserloop.versions import find_versions, hash_code
@@ -22,10 +19,7 @@ RESULTS = Path(__file__).parent.parent / "docs" / "results"
 
 def main() -> None:
     """Run and write."""
-    common = LoopCase(path=DEMO_PATH, plant=DEMO_PLANT, ticks=DEMO_TICKS, delta_k=None)
-    records = [
-        {"label": label, **close_loop(replace(common, **settings))} for label, settings in DEMO_RUNS.items()
-    ]
+    records = run_demo({})
     save_figure(RESULTS / "demo.png", draw_side_by_side(records), dpi=130)
     save_pair(RESULTS / "demo.png", lambda: draw_side_by_side(records))
     told = [{key: value for key, value in record.items() if key != "series"} for record in records]

@@ -36,7 +36,7 @@ def measure() -> dict[str, Any]:
     """Everything that is drawn but not stored elsewhere."""
     path = ll.find_path("diagonal", ticks=TICKS)
     process = ll.find_process("paper")
-    plant = ll.make_plant("graded", path, process)
+    plant = ll.make_plant("graded", process)
     twin = TwinPredictor(process)
     plate, believed, ages, closer = [], [], {}, []
     for k in range(TICKS):

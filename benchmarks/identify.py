@@ -23,7 +23,7 @@ from identify_page import write_page
 
 from laserloop.control.problem import MpcProblem
 from laserloop.control.twin import make_twin_problem
-from laserloop.identify import identify
+from laserloop.identification import identify
 from laserloop.logs import read_log
 from laserloop.loop.calibration import Draws
 from laserloop.loop.case import LoopCase, find_scan, record_case
@@ -33,8 +33,8 @@ from laserloop.loop.run import run_closed_loop
 from laserloop.native.twin import make_twin
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, Plant, make_plant
-from laserloop.plant.mismatch import mismatch
 from laserloop.process import Process
+from laserloop.process.mismatch import mismatch
 from laserloop.report.save import dump, save, save_figure
 from laserloop.versions import find_versions, hash_code
 
@@ -102,7 +102,7 @@ def fit_one(k: int, out: Path) -> dict[str, Any]:
 def make_hidden(path: ScanPath) -> Plant:
     """The plant as it is."""
     process = mismatch(BELIEVED.change(**CAMERA), {"heat-capacity": FACTORS["heat-capacity"]})
-    return make_plant("graded", path, process, absorbed=FACTORS["absorptivity"])
+    return make_plant("graded", process, absorbed=FACTORS["absorptivity"])
 
 
 def plan_one(k: int, run: dict[str, Any]) -> dict[str, Any]:
@@ -114,8 +114,8 @@ def plan_one(k: int, run: dict[str, Any]) -> dict[str, Any]:
         problem = make_twin_problem(MpcProblem(window=process.window, power=process.laser.power), None)
         blind = drop(Span(0, FOR_EVER))
         loop = run_closed_loop(make_hidden(path), Camera(), make_twin(problem, process), path, disturb=blind)
-        settled = loop.t_max[loop.settled]
-        told[name] = {"t_min_k": float(settled.min()), "t_max_k": float(settled.max())}
+        above, below = loop.counted
+        told[name] = {"t_min_k": float(loop.t_max[below].min()), "t_max_k": float(loop.t_max[above].max())}
     return told
 
 

@@ -81,7 +81,7 @@ def write_plans(found: dict[str, Any]) -> str:
     return (
         "## Planned without a camera, with the process found\n\n"
         f"Paths that were in no log, on the hidden plant, planned by the twin without a single measurement (window 760 to 800 K, "
-        f"settled ticks). With the processes found: **{low:.1f} to {high:.1f} K**, {kept} of {len(plans)} paths in the window.\n\n"
+        f"ticks that count). With the processes found: **{low:.1f} to {high:.1f} K**, {kept} of {len(plans)} paths in the window.\n\n"
         + "\n".join(rows)
     )
 

@@ -28,6 +28,7 @@ from laserloop.control.margins import Margins
 from laserloop.loop.cache import has_case
 from laserloop.loop.calibration import RUNS, Draws, find_margins_of
 from laserloop.loop.case import LoopCase, keep_case
+from laserloop.paths.path import mark_settled
 from laserloop.process import Process
 from laserloop.report.save import dump, save, save_figure
 from laserloop.versions import find_versions, hash_code
@@ -112,7 +113,7 @@ def read(record: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
     """T_max over its prediction in each settled tick, and the margins then, K, if they may change."""
     series = {name: np.array(values, dtype=float) for name, values in record["series"].items()}
     residual = series["t_true_k"] - series["t_predicted_k"]
-    told = (series["settled"] > 0) & np.isfinite(residual)
+    told = mark_settled(series["lit"] > 0) & np.isfinite(residual)
     margins = [series.get(f"margin_{side}_k", np.full(len(told), np.nan)) for side in ("above", "below")]
     return residual[told], np.array(margins)[:, told]
 

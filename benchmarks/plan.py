@@ -28,11 +28,9 @@ from plan_page import write_page
 from laserloop.paths.orders import Orders
 from laserloop.paths.scan_file import ScanFile
 from laserloop.paths.stl_file import Hatching, hatch_stl
-from laserloop.plan.job import FilePlan, Job, plan_job
-from laserloop.plan.plates import Simulated
-from laserloop.plan.refine import plan_again, simulate_plan
-from laserloop.plan.settings import PlanSettings
-from laserloop.plan.verify import score_layers, verify
+from laserloop.planning.job import FilePlan, Job, plan_job
+from laserloop.planning.refine import plan_again, simulate_plan
+from laserloop.planning.settings import PlanSettings
 from laserloop.process import Process, find_process
 from laserloop.report.save import dump, save
 from laserloop.versions import find_versions, hash_code
@@ -74,7 +72,7 @@ def make_job(name: str, process: Process | None = None, **settings: Any) -> Job:
     """An example where it fits on the plate."""
     given = dict(FILES.get(name, {}))
     process = process or Process()
-    file = ScanFile(str(EXAMPLES / name), given.pop("s_max", None), process.laser.power[1])
+    file = ScanFile.open(str(EXAMPLES / name), given.pop("s_max", None), process.laser.power[1])
     return Job(file=file, process=process, settings=PlanSettings(**settings), **given)
 
 
@@ -85,27 +83,28 @@ def measure(job: Job) -> Row:
     planned.write()
     seconds, cpu = perf_counter() - began, process_time() - spent
     row = {"plan_s": seconds, "plan_cpu_s": cpu}
-    return tell_plan(planned, simulate_plan(planned)) | row
+    return tell_plan(simulate_plan(planned)) | row
 
 
 def measure_refined(job: Job, rounds: int) -> list[Row]:
     """The same for the plan as it is at first and after each of so many refinements."""
     rows, planned = list[Row](), plan_job(job)
     for k in range(rounds + 1):
-        found = simulate_plan(planned)
-        rows.append(tell_plan(planned, found) | {"refine": k})
+        planned = simulate_plan(planned)
+        rows.append(tell_plan(planned) | {"refine": k})
         if k < rounds:
-            planned = plan_again(planned, found)
+            planned = plan_again(planned)
     return rows
 
 
-def tell_plan(planned: FilePlan, found: list[Simulated]) -> Row:
+def tell_plan(planned: FilePlan) -> Row:
     """A plan, and what came of it."""
-    job, content, told = planned.job, planned.write(), planned.tell()
-    name, verified = Path(job.file.name).name, score_layers(found, job.process.window)
-    lines = [text.splitlines() for text in (Path(job.file.name).read_bytes(), content)]
+    job, told = planned.job, planned.tell()
+    name, verified = Path(job.file.name).name, told["verified"]
+    lines = [text.splitlines() for text in (job.file.content, planned.content)]
     row = {
         "file": name,
+        "holds": told["holds"],
         "by": job.settings.by,
         "window_k": list(job.process.window),
         "lines": len(lines[0]),
@@ -162,12 +161,8 @@ def measure_layers() -> list[Row]:
         shape.write_text(tell_prism(), encoding="utf-8")
         file.write_text(hatch_stl(shape, Hatching(layer=40e-6, distance=100e-6)), encoding="utf-8")
         for pause in (10.0, 0.1):
-            job = Job(file=ScanFile(str(file), None, 20.0), process=Process(), recoating=pause)
-            planned = plan_job(job)
-            record = planned.tell()
-            out = Path(name) / "planned.cli"
-            out.write_bytes(planned.write())
-            verify(planned.job.again(str(out)), record)
+            job = Job(file=ScanFile.open(str(file), None, 20.0), process=Process(), recoating=pause)
+            record = simulate_plan(plan_job(job)).tell()
             for k, told in enumerate(record["layers"], start=1):
                 rows.append({"recoating_s": pause, "layer": k} | told)
                 print(pause, k, told["verified"]["t_min_k"], told["verified"]["t_max_k"], flush=True)
@@ -217,7 +212,7 @@ def plan_large() -> Row:
         file = Path(folder) / "layer.gcode"
         file.write_text("\n".join([*lines, "M5", ""]))
         process = Process().change(plate_mm=(15, 12, 2))
-        job = Job(file=ScanFile(str(file), None, 20.0), process=process)
+        job = Job(file=ScanFile.open(str(file), None, 20.0), process=process)
         plan_job(replace(job, settings=PlanSettings(by="vector")))  # compiles, if need be
         began, spent = perf_counter(), process_time()
         planned = plan_job(job)
@@ -241,7 +236,7 @@ def write_million() -> Row:
         count = len(lines)
         del lines
         began, spent = perf_counter(), process_time()
-        scan = ScanFile(str(file), None, 20.0)
+        scan = ScanFile.open(str(file), None, 20.0)
         layers = scan.read_layers()
         moves = np.sort(np.concatenate([np.unique(track.moves[track.moves >= 0]) for track in layers]))
         del layers

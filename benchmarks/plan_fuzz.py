@@ -85,11 +85,11 @@ class Fuzzer:
         rng = Random(seed)
         file, written = self.folder / f"c{self.ending}", self.folder / f"d{self.ending}"
         file.write_bytes(break_bytes(WRITTEN["MAKERS"][self.ending](rng).encode(), rng))
-        scan = ScanFile(str(file), None, 20.0)
+        scan = ScanFile.open(str(file), None, 20.0)
         scan.read_layers()
         orders = WRITTEN["draw_orders"](WRITTEN["read_moves"](scan), rng, most=3)
         written.write_bytes(scan.write(orders))
-        ScanFile(str(written), None, 20.0).read_layers()
+        ScanFile.open(str(written), None, 20.0).read_layers()
 
 
 def break_bytes(content: bytes, rng: Random) -> bytes:

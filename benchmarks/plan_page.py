@@ -11,7 +11,8 @@ HEAD = """# Plans: file in, better file out
 
 Each file is read, planned with the twin alone, written in its own format, read again and simulated on the plant `graded`,
 which the plan has never seen but for one straight line of the same process and speed (its gain). Temperatures are T_max between
-the nodes over all settled lit ticks: from the tenth after the laser came on. `python benchmarks/plan.py` measures it anew.
+the nodes: the highest of all lit ticks, from the first one after the dark on, and the lowest of those in which full power could have
+reached the floor, by the twin, and two ticks later. `python benchmarks/plan.py` measures it anew.
 """
 
 
@@ -100,8 +101,7 @@ def write_speed(rows: list[Row]) -> str:
     told = (
         "\n## Free speed\n\nEach vector at the fastest speed between 100 and 2000 mm/s at which a laser of 20 W holds the "
         "window (`--speed-mm-s 100,2000`), beside the\nspeed of the file. Time includes laser-off moves, which stay as "
-        "they are. A tick counts from the tenth after the laser came on, or from\nas far along the line as ten ticks at the "
-        "file's speed, whichever comes first.\n\n"
+        "they are. A tick counts as above.\n\n"
     )
     lines = (
         f"{row['file']} | {'free' if row['speeds'] else 'of the file'} | {1e3 * row['time_s']:.1f} ms | "

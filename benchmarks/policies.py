@@ -21,9 +21,9 @@ from laserloop.arena.entrant import COST_FILE, Cost, Entrant
 from laserloop.arena.entrants import distilled, find_entrant, rl
 from laserloop.arena.levels import LEVELS
 from laserloop.arena.runs import play
+from laserloop.arena.scores import score_record
 from laserloop.arena.shelf import SHELF
 from laserloop.arena.tasks import find_task, list_tasks
-from laserloop.loop.case import find_scan
 from laserloop.papers.halilovic.study.claim import format_rows
 
 ROOT = Path(__file__).parent.parent
@@ -80,14 +80,12 @@ def list_entrants(also: Path | None) -> list[tuple[str, Entrant, Cost | None]]:
 
 def score(record: dict[str, Any]) -> dict[str, float]:
     """What the page tells of a run."""
-    counted = find_scan(find_task(record["task"]).make_case()).counted
-    T, (low, high) = np.array(record["series"]["t_true_k"])[counted], record["window_k"]
-    inside = (low <= T) & (high >= T)
+    row = score_record(record)
     return {
-        "highest": float(T.max()),
-        "lowest": float(T.min()),
-        "outside": float(1.0 - inside.mean()),
-        "ms": float(np.mean((T - 0.5 * (low + high)) ** 2)),
+        "highest": float(record["t_max_k"]),
+        "lowest": float(record["t_min_k"]),
+        "outside": row["outside_fraction"],
+        "ms": row["rms_k"] ** 2,
         "decision_us": 1e3 * float(record["tick_ms"]["median"]),
     }
 
@@ -126,8 +124,8 @@ def tell(kept: dict[str, Any]) -> str:
     return f"""# Policies that learned to act
 
 Made by `python benchmarks/policies.py`; figures in `docs/results/policies.json`. Held-out paths of the arena, process 304,
-window 760–800 K, plant `graded`, 320 ticks; ticks that have settled count. Highest and lowest are means over paths of the
-peak's extremes. Decisions are timed in Python, on a machine with other work.
+window 760–800 K, plant `graded`, 320 ticks; above the window all lit ticks count, below it those in which full power could have
+reached it. Highest and lowest are means over paths of the peak's extremes. Decisions are timed in Python, on a machine with other work.
 
 {format_rows(HEADS, rows)}
 What they cost to train:

@@ -197,9 +197,9 @@ def judge(model: Model, name: str, shapes: Shapes, out: Path) -> Row:
     )
     record = keep_case(case, out)
     series = {
-        name: np.array(record["series"][name]) for name in ("settled", "t_true_k", "x_mm", "y_mm", "t_s")
+        name: np.array(record["series"][name]) for name in ("counts_above", "t_true_k", "x_mm", "y_mm", "t_s")
     }
-    over = np.where(series["settled"], series["t_true_k"] - record["window_k"][1], -np.inf)
+    over = np.where(series["counts_above"], series["t_true_k"] - record["window_k"][1], -np.inf)
     hottest = int(np.argmax(over))
     turning = np.hypot(VERTEX - np.abs(series["x_mm"]), VERTEX - np.abs(series["y_mm"])) <= NEAR
     return {

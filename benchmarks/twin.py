@@ -27,6 +27,7 @@ from laserloop.data.episode import find_turns
 from laserloop.loop.cache import has_case
 from laserloop.loop.case import LoopCase, find_scan, keep_case
 from laserloop.predict.twin.reach import judge_reach
+from laserloop.report.run_record import mark_judged
 from laserloop.report.save import dump, save
 from laserloop.versions import find_versions, hash_code
 
@@ -149,18 +150,19 @@ def tell(trial: Trial, out: Path) -> Row | None:
 
 
 def measure(record: Row) -> Row:
-    """What is told of a run, over the ticks that count."""
+    """What is told of a run, over the ticks that count; RMS over those below the window, and what lies above."""
     series = {name: np.array(record["series"][name], dtype=float) for name in record["series"]}
-    settled = series["settled"] > 0
-    T, (low, high) = series["t_true_k"][settled], record["window_k"]
+    judged = mark_judged(record)
+    T, (low, high) = series["t_true_k"][judged], record["window_k"]
     middle = 0.5 * (low + high)
-    worst = int(np.flatnonzero(settled)[np.argmax(np.abs(T - middle))])
+    worst = int(np.flatnonzero(judged)[np.argmax(np.abs(T - middle))])
     return {
-        "lowest_k": float(T.min()),
-        "highest_k": float(T.max()),
+        "lowest_k": record["t_min_k"],
+        "highest_k": record["t_max_k"],
         "rms_k": float(np.sqrt(np.mean((T - middle) ** 2))),
-        "ticks": int(settled.sum()),
+        "ticks": int(judged.sum()),
         "outside": int(np.count_nonzero((low > T) | (high < T))),
+        "starts": record["starts"],
         "step_w": record["power_step_mean_w"],
         "residual_rms_k": record["residual_rms_k"],
         "ending": record["ending"],

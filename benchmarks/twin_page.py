@@ -51,10 +51,25 @@ def write_head(tables: dict[str, Any]) -> str:
     return f"""# What the physics twin holds
 
 Made by `python benchmarks/twin.py` (code {", ".join(codes)}; {", ".join(processor)}). {SETTING}, where
-nothing else is said. All figures are of the plant's own T_max, the peak between the nodes, over lit ticks that have settled: from
-the eleventh after the laser comes on. The window's middle, 780 K, is what the twin aims at. The paths are drawn by seed from
+nothing else is said. All figures are of the plant's own T_max, the peak between the nodes. {tell_counting(tables)} The window's middle, 780 K, is what the twin aims at. The paths are drawn by seed from
 [ten families](../how-to/own-path.md); the twin's few settings were chosen on seeds below 1000, the paths here have seeds from
 1000 on. `outside` counts ticks outside the window, |ΔP| is the mean change of power from tick to tick."""
+
+
+def tell_counting(tables: dict[str, Any]) -> str:
+    """Which ticks the tables are over."""
+    now = "Above the window all lit ticks count, below it those in which full power could have reached it."
+    former = [
+        name
+        for name, found in tables.items()
+        if any("starts" not in row for row in found["rows"] if "ticks" in row)
+    ]
+    if not former:
+        return now
+    return (
+        f"{now} Rows of {', '.join(former)} that name an older code are of the plant before its [nested boxes](nested_plant.md) and "
+        "scored by the former rule: lit ticks from the eleventh after the laser came on; starts are not counted."
+    )
 
 
 def write_unseen(rows: list[Row], others: list[Row], results: Path) -> str:

@@ -10,7 +10,7 @@ from laserloop.report.save import save_figure
 def main(picture: str | None = None) -> float:
     """Returns the hottest peak, K."""
     path = ll.find_path("diagonal", ticks=60)
-    plant = ll.make_plant("graded", path)
+    plant = ll.make_plant("graded")
     episode = ll.simulate(plant, path, [11.0] * len(path))  # W, one for each tick
     worst = int(episode.temperature.argmax())
     x, y = episode.peak_positions[worst] * 1e3

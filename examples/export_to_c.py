@@ -30,9 +30,9 @@ class Exported:
         """The power of the coming tick, W."""
         way = preview.ahead[: self.horizon + 1]  # m, where the beam is now and will be
         self.begun = self.begun or self.c.begin(*way[0])
-        tick = TickInput(way=way, dark=[not lit for lit in preview.lit], given=preview.power)
+        tick = TickInput(way=way, dark=[not lit for lit in preview.lit], commanded=preview.power)
         if image is not None and len(preview.powers):
-            tick = replace(tick, age=0, peak=image.peak.temperature)  # ticks, K; no picture is needed
+            tick = replace(tick, peak=image.peak.temperature)  # K; no picture is needed
         return ll.Action(power=self.c.step(tick).power, status=ll.Status.SOLVED)
 
 

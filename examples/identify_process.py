@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import laserloop as ll
-from laserloop.identify import FitSettings, identify
+from laserloop.identification import FitSettings, identify
 from laserloop.logs import read_log
 from laserloop.loop.case import LoopCase, record_case
 from laserloop.report.fit import draw_fit

@@ -1,24 +1,21 @@
 """Two layers of a small square: the plate cools, 50 µm of fresh metal come on top, the twin goes on."""
 
-import numpy as np
-
 import laserloop as ll
 from laserloop.control.twin import make_twin_problem
 from laserloop.loop.layers import Recoating, run_layers
-from laserloop.plant import Plant, moving_settings
 
 
-def hatch(width: float = 0.8e-3, distance: float = 0.1e-3, lines: int = 3) -> ll.ScanPath:
-    """To and fro over a square, m."""
+def hatch(width: float = 0.8, distance: float = 0.1, lines: int = 3) -> ll.ScanPath:
+    """To and fro over a square, mm."""
     rows = [((-width / 2, k * distance), (width / 2, k * distance)) for k in range(lines)]
     ends = [point for k, row in enumerate(rows) for point in (row if k % 2 == 0 else row[::-1])]
-    return ll.sample_polyline(np.array(ends), name="hatch", speed=0.304)  # m/s
+    return ll.ScanPath.from_mm(ends, speed_mm_s=304, name="hatch")
 
 
 def main(picture: str | None = None) -> float:
     """Returns the highest temperature of the second layer, K."""
     process = ll.find_process("304")
-    plant = Plant(moving_settings(process))  # its grid follows the beam
+    plant = ll.make_plant("graded", process)
     problem = make_twin_problem(ll.MpcProblem(window=process.window, power=process.laser.power))
     twin = ll.make_controller("twin", problem, plant=plant, process=process)
     recoating = Recoating(pause=0.1, thickness=50e-6)  # s, m

@@ -44,7 +44,7 @@ def main(picture: str | None = None) -> float:
     T, counts, ended = list[float](), list[bool](), False
     while not ended:
         seen, _, _, ended, info = env.step(act(numbers, seen[np.newaxis])[0])
-        T, counts = [*T, info["t_max_k"]], [*counts, info["counts"]]
+        T, counts = [*T, info["t_max_k"]], [*counts, info["counts_above"]]
     highest = max(np.array(T)[counts])
     print(f"on the plant: at most {highest:.1f} K")
     if picture:

@@ -1,7 +1,5 @@
 """Your own alloy from a table, your own path from waypoints: the twin holds the window, untrained."""
 
-import numpy as np
-
 import laserloop as ll
 
 
@@ -15,9 +13,9 @@ def main(picture: str | None = None) -> float:
         name="my alloy",
         source="measured here",
     )
-    corners = np.array([[-1.0, 0.0], [0.5, 0.0], [0.5, 0.1], [-1.0, 0.1]]) * 1e-3  # m
-    path = ll.sample_polyline(corners, name="hairpin", speed=0.25)  # m/s
-    process = ll.Process(material=alloy, speed=0.25, window=(860.0, 900.0))  # K
+    process = ll.Process(material=alloy, speed=0.25, window=(860.0, 900.0))  # m/s, K
+    corners = [[-1.0, 0.0], [0.5, 0.0], [0.5, 0.1], [-1.0, 0.1]]
+    path = ll.ScanPath.from_mm(corners, process=process, name="hairpin")
     run = ll.close_loop("twin", path, process)
     found = ll.score(run)
     print(f"{alloy.name}: {found['t_min_k']:.1f} to {found['t_max_k']:.1f} K in {len(run)} ticks")

@@ -3,7 +3,6 @@
 import re
 import runpy
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -15,6 +14,7 @@ from unittest.mock import patch
 
 import pytest
 from markdown_it import MarkdownIt
+from tests.conftest import need
 
 from laserloop.cli import main
 
@@ -27,7 +27,10 @@ PAGES = sorted(
 )
 
 LINKED = sorted({*PAGES, *RESULTS.glob("*.md"), ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"})
-OUTSIDE = {"https://jobqueue.dask.org"}  # links that leave these pages; looked at before a release
+OUTSIDE = {  # links that leave these pages; looked at before a release
+    "https://jobqueue.dask.org",
+    "https://doi.org/10.1016/j.jcp.2013.08.021",
+}
 
 RUNNABLE = {"python", "bash", "c"}
 DIRECTIVES = {
@@ -68,7 +71,7 @@ def read_blocks(page: Path) -> Iterator[Block]:
 
 
 def read_commands(text: str) -> Iterator[tuple[str, str | None]]:
-    """Each command and, of `cat > file <<END`, the lines of the file."""
+    """Each command with the exit status that its comment tells, and of `cat > file <<END` the lines."""
     lines = iter(text.replace("\\\n", " ").splitlines())
     for line in lines:
         command = " ".join(shlex.split(line, comments=True, posix=False))
@@ -76,7 +79,8 @@ def read_commands(text: str) -> Iterator[tuple[str, str | None]]:
             continue
         end = re.fullmatch(r"cat > (\S+) <<(\w+)", command)
         if end is None:
-            yield command, None
+            status = re.search(r"# exit status \d+$", line)
+            yield (f"{command} {status[0]}" if status else command), None
         else:
             yield end[1], "".join(f"{row}\n" for row in iter(lambda: next(lines), end[2]))
 
@@ -101,6 +105,8 @@ def test_every_block_of_the_page_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    if page.parent == ROOT:  # what is typed in a clone
+        (tmp_path / "examples").symlink_to(ROOT / "examples")
     names: dict[str, object] = {"__name__": "page"}
     before = 0
     for block in read_blocks(page):
@@ -140,7 +146,7 @@ def take_apart(line: str) -> tuple[str, list[float]]:
 
 
 def run(command: str, where: str) -> None:
-    words = shlex.split(command)
+    words = shlex.split(command, comments=True)
     if SHELL.search(command):
         need(*(tool for tool in ("cc", "bash") if tool in words or tool == "bash"))
         path = pathsep.join((str(Path(sys.executable).parent), environ["PATH"]))
@@ -152,7 +158,10 @@ def run(command: str, where: str) -> None:
                 assert main(["view", *tokens, "--port", "0"]) == 0, f"{where}: {command}"
             serve.assert_called_once()
         case ["laserloop", *tokens]:
-            assert main(tokens) == 0, f"{where}: {command}"
+            told = re.search(r"# exit status (\d+)", command)
+            assert main(tokens) == (int(told[1]) if told else 0), f"{where}: {command}"
+        case ["source", ".venv/bin/activate"]:  # what make has made
+            assert "VENV := .venv\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
         case ["make", *targets]:
             need("make")
             subprocess.run(["make", "-n", *targets], cwd=ROOT, check=True, capture_output=True)
@@ -160,6 +169,17 @@ def run(command: str, where: str) -> None:
             check_requirement(requirement, where)
         case _:
             pytest.fail(f"{where}: nobody knows how to run {command!r}")
+
+
+def test_the_readme_is_read_in_five_minutes() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 900
+
+
+def test_the_readme_names_every_extra_that_users_install() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    users = set(project["optional-dependencies"]) - {"docs", "dev", "gym", "rl"}
+    said = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert {extra for extra in users if f"`{extra}`" in said} == users
 
 
 def check_requirement(requirement: str, where: str) -> None:
@@ -179,12 +199,6 @@ def compile_and_run(block: Block, where: str) -> None:
     command = ["cc", *strict, f"-I{unit.parent}", "block.c", str(unit), "-o", "block", "-lm"]
     subprocess.run(command, check=True)
     assert subprocess.run([Path.cwd() / "block"], check=False).returncode == 0, where
-
-
-def need(*tools: str) -> None:
-    for tool in tools:
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not installed")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

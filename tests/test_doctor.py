@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.conftest import need
 
 from laserloop import doctor
 from laserloop.cli import main
@@ -13,6 +14,7 @@ from laserloop.native.twin import RATIO
 
 
 def test_a_healthy_house_is_told_so(tmp_path: Path) -> None:
+    need("cc")
     file = tmp_path / "doctor.json"
     assert main(["doctor", "--json", str(file)]) == 0
     checks = {check["what"]: check for check in json.loads(file.read_text())["checks"]}

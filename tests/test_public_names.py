@@ -8,8 +8,8 @@ import laserloop
 PROMISED = {
     *("Action", "BadInput", "Camera", "CameraSettings", "Controller", "Episode", "Image", "Material"),
     *("MpcProblem", "Plant", "Preview", "Process", "Run", "ScanPath", "Status", "Surface", "close_loop"),
-    *("find_material", "find_path", "find_process", "make_controller", "make_plant", "plot", "read_material"),
-    *("read_process", "run_closed_loop", "sample_polyline", "score", "simulate"),
+    *("find_material", "find_path", "find_process", "identify", "make_controller", "make_plant", "plan"),
+    *("plot", "read_material", "read_process", "score", "simulate"),
 }
 
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from laserloop.control import Action, Controller, MpcProblem, Preview, Status
     from laserloop.data.episode import Episode, simulate
     from laserloop.loop.controllers import make_controller
-    from laserloop.loop.run import Run, run_closed_loop
+    from laserloop.loop.run import Run
     from laserloop.loop.scores import score
-    from laserloop.paths import ScanPath, find_path, sample_polyline
+    from laserloop.paths import ScanPath, find_path
     from laserloop.plant import Camera, Image, Plant, Surface, make_plant
     from laserloop.process import (
         CameraSettings,
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
         read_material,
         read_process,
     )
-    from laserloop.script import close_loop, plot
+    from laserloop.script import close_loop, identify, plan, plot
 
 _ROOMS = {
     "bad_input": ("BadInput",),
     "control": ("Action", "Controller", "MpcProblem", "Preview", "Status"),
     "data.episode": ("Episode", "simulate"),
     "loop.controllers": ("make_controller",),
-    "loop.run": ("Run", "run_closed_loop"),
+    "loop.run": ("Run",),
     "loop.scores": ("score",),
-    "paths": ("ScanPath", "find_path", "sample_polyline"),
+    "paths": ("ScanPath", "find_path"),
     "plant": ("Camera", "Image", "Plant", "Surface", "make_plant"),
     "process": (
         *("CameraSettings", "Material", "Process"),
         *("find_material", "find_process", "read_material", "read_process"),
     ),
-    "script": ("close_loop", "plot"),
+    "script": ("close_loop", "identify", "plan", "plot"),
 }
 
 __all__ = [
@@ -65,13 +65,13 @@ __all__ = [
     "find_material",
     "find_path",
     "find_process",
+    "identify",
     "make_controller",
     "make_plant",
+    "plan",
     "plot",
     "read_material",
     "read_process",
-    "run_closed_loop",
-    "sample_polyline",
     "score",
     "simulate",
 ]

@@ -1,15 +1,22 @@
 """The workers: processes of this machine or of a dask cluster, and how their work comes in."""
 
-import logging
 import os
 import signal
+import sys
+import threading
+import time
+import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from importlib.metadata import version
-from multiprocessing import resource_tracker
+from multiprocessing import get_context, parent_process, resource_tracker
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 from laserloop.bad_input import BadInput
 
@@ -17,10 +24,14 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_WITHIN = 20  # s
-DEATHS = 100  # of workers around one task before dask gives it up; preempted nodes are no fault of ours
+DEATHS = 5  # of processes around one task before it is given up
 MAX_WORKERS = 1024
+PATIENCE = 5.0  # s, with a process that was told to end
 REPORT_EVERY = 2.0  # s
-CHATTY = ("asyncio", "tornado.application")  # tell of connections that end, which they do when workers do
+THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")  # one in each process
+
+Function = Callable[..., Any]
+OnWait = Callable[[], None] | None
 
 
 def check_workers(workers: int | None, scheduler: str | None) -> int:
@@ -33,48 +44,152 @@ def check_workers(workers: int | None, scheduler: str | None) -> int:
 
 
 @contextmanager
-def open_cluster(workers: int, scheduler: str | None = None) -> Iterator["Client"]:
-    """A client of so many local processes of one thread each, or of the scheduler at an address.
+def open_cluster(workers: int, scheduler: str | None = None) -> Iterator["Workers"]:
+    """So many processes of this machine, or a client of the dask scheduler at an address.
 
     Local processes end with this one, however it ends.
     """
+    if scheduler is None:
+        pool = Pool(workers)
+        try:
+            yield pool
+        finally:
+            pool.close()
+        return
     try:
-        import dask
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ModuleNotFoundError:
         raise BadInput(
-            "more than one worker needs dask, but it is not installed; pip install 'laserloop[data]'."
+            "a scheduler needs dask, but it is not installed; pip install 'laserloop[data]'."
         ) from None
-    if scheduler is not None:
-        with _connect(Client, scheduler) as client:
-            # a function of the standard library, which workers without laserloop can run too
-            check_versions(client.run(version, "laserloop", on_error="return"))
-            yield client
-        return
-    with dask.config.set({"distributed.scheduler.allowed-failures": DEATHS}):
-        with _interrupts_held():
-            cluster = LocalCluster(  # type: ignore[no-untyped-call]
-                n_workers=workers,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address="127.0.0.1:0",  # some free port, for this machine only
-                silence_logs=logging.CRITICAL,
-            )
-        with _hush(), cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
-            yield client
+    with _connect(Client, scheduler) as client:
+        # a function of the standard library, which workers without laserloop can run too
+        check_versions(client.run(version, "laserloop", on_error="return"))
+        yield client
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A process of this machine and the end of its pipe that is ours: nothing listens on a port."""
+
+    process: SpawnProcess
+    pipe: Connection
+
+    @classmethod
+    def start(cls) -> "Worker":
+        """Begin one, in an interpreter of its own."""
+        context = get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_work, args=(theirs,))
+        with _interrupts_held(), _one_thread():
+            process.start()
+        theirs.close()  # so that ours ends when the process does
+        return cls(process, ours)
+
+    def stop(self) -> None:
+        """End it, whatever it does."""
+        self.pipe.close()
+        self.process.terminate()
+        self.process.join(PATIENCE)
+        self.process.kill()
+        self.process.join()
+
+
+class Pool:
+    """At most so many processes of this machine; each is started when there is work for it."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._idle: list[Worker] = []
+
+    def close(self) -> None:
+        """End those that wait; those at work ended with `share_out`."""
+        while self._idle:
+            self._idle.pop().stop()
+
+    def share_out(
+        self, function: Function, arguments: Sequence[tuple[Any, ...]], on_wait: OnWait
+    ) -> Iterator[Any]:
+        """As the function below; whoever stops asking stops the work."""
+        waiting, deaths = deque(range(len(arguments))), [0] * len(arguments)
+        at_work = dict[Connection, tuple[Worker, int]]()
+        try:
+            while waiting or at_work:
+                while waiting and len(at_work) < self.count:
+                    worker, task = self._idle.pop() if self._idle else Worker.start(), waiting.popleft()
+                    at_work[worker.pipe] = worker, task
+                    with suppress(OSError):  # it has died meanwhile: its pipe says so below
+                        worker.pipe.send((function, arguments[task]))
+                ready = wait(list(at_work), timeout=REPORT_EVERY)
+                for pipe in [pipe for pipe in at_work if pipe in ready]:
+                    worker, task = at_work.pop(pipe)
+                    try:
+                        good, result = worker.pipe.recv()
+                    except (EOFError, OSError):
+                        worker.stop()
+                        deaths[task] += 1
+                        if deaths[task] < DEATHS:
+                            waiting.append(task)
+                        continue
+                    self._idle.append(worker)
+                    if not good:
+                        raise result
+                    yield result
+                if on_wait is not None:
+                    on_wait()
+        finally:
+            for worker, _ in at_work.values():
+                worker.stop()
+
+
+def _work(pipe: Connection) -> None:
+    """What a process does: a function after another, until nobody asks any more."""
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(EOFError, OSError):
+        while True:
+            function, arguments = pipe.recv()
+            try:
+                answer = True, function(*arguments)
+            except Exception as problem:
+                problem.add_note(traceback.format_exc())
+                answer = False, problem
+            pipe.send(answer)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is leaving, since nobody asks any more
+
+
+def _leave(*_: object) -> None:
+    """Libraries give back what they hold; to be told so again meanwhile changes nothing."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit()
+
+
+def _end_with_parent() -> None:
+    """At once, also in the middle of a task: nobody will take its result."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(PATIENCE)
+    os._exit(1)
+
+
+Workers = Union[Pool, "Client"]  # dask is there or not
 
 
 @contextmanager
-def _hush() -> Iterator[None]:
-    """Libraries below dask say no more than dask does."""
-    levels = {name: logging.getLogger(name).level for name in CHATTY}
-    for name in CHATTY:
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+def _one_thread() -> Iterator[None]:
+    """A process that is started here counts with one thread: there are as many processes as cores."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
         yield
     finally:
-        for name, level in levels.items():
-            logging.getLogger(name).setLevel(level)
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextmanager
@@ -103,16 +218,24 @@ def check_versions(found: Mapping[str, Any]) -> None:
 
 
 def share_out(
-    client: "Client",
-    function: Callable[..., Any],
+    workers: Workers,
+    function: Function,
     arguments: Sequence[tuple[Any, ...]],
     *,
-    on_wait: Callable[[], None] | None = None,
+    on_wait: OnWait = None,
 ) -> Iterator[Any]:
     """What `function` returns for each of the arguments, as it comes in; earlier ones are begun first.
 
-    What dask gave up because its workers died is left out. `on_wait` is called every few seconds meanwhile.
+    What was given up because workers died around it is left out. `on_wait` is called every few seconds.
     """
+    if isinstance(workers, Pool):
+        return workers.share_out(function, arguments, on_wait)
+    return _share_on_dask(workers, function, arguments, on_wait)
+
+
+def _share_on_dask(
+    client: "Client", function: Function, arguments: Sequence[tuple[Any, ...]], on_wait: OnWait
+) -> Iterator[Any]:
     from distributed import KilledWorker
 
     futures = [client.submit(function, *some, pure=False, priority=-n) for n, some in enumerate(arguments)]
@@ -129,7 +252,7 @@ def share_out(
         yield result
 
 
-def _as_they_end(futures: list[Any], on_wait: Callable[[], None] | None) -> Iterator[Any]:
+def _as_they_end(futures: list[Any], on_wait: OnWait) -> Iterator[Any]:
     """Each tells once that it has ended; waiting again and again for all leaves more behind each time."""
     ended = SimpleQueue[Any]()
     for future in futures:

@@ -8,7 +8,11 @@ from pathlib import Path
 from time import perf_counter
 
 EXTRAS = {
-    "data": ("dask, distributed and zarr", ("dask", "distributed", "zarr"), "ensembles on several processes"),
+    "data": (
+        "dask, distributed and zarr",
+        ("dask", "distributed", "zarr"),
+        "ensembles, and dask clusters",
+    ),
     "train": ("PyTorch", ("torch",), "training of networks"),
     "live": (
         "h11, Starlette, uvicorn and websockets",
@@ -102,7 +106,7 @@ def try_plant() -> str:
     from laserloop.process import Process
 
     path = find_path("diagonal", ticks=TICKS)
-    plant = make_plant("graded", path, Process())
+    plant = make_plant("graded", Process())
     for k in range(TICKS):
         surface = plant.step(10.0, path.spot(k))
     hottest = plant.t_max(surface).temperature
@@ -116,11 +120,11 @@ def try_loop() -> str:
     from laserloop.loop.case import LoopCase, run_case
 
     run = run_case(LoopCase(path="diagonal", plant="graded", controller="twin", ticks=TICKS))
-    T = run.t_max[run.settled]
-    low, high = float(T.min()), float(T.max())
+    below = run.counted.below
+    low, high = float(run.t_max[below].min()), float(run.t_max[run.lit].max())
     middle = 0.5 * sum(run.process.window)
     if not middle - HELD < low <= high < middle + HELD:
         raise ArithmeticError(
             f"the twin must hold {middle:g} ± {HELD:g} K, but held {low:.1f} to {high:.1f} K"
         )
-    return f"the twin holds {low:.1f} to {high:.1f} K over {len(T)} settled ticks"
+    return f"the twin holds {low:.1f} to {high:.1f} K over {below.sum()} ticks"

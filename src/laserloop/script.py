@@ -1,7 +1,11 @@
-"""The closed loop as a script calls it: one function runs it, one draws it."""
+"""What a script calls: plan a file, fit a process to a log, close a loop, draw a run."""
 
+import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from laserloop.bad_input import BadInput, check_kind, show
 from laserloop.control.action import Controller
 from laserloop.loop.case import Hooks, LoopCase, record, run_case
 from laserloop.loop.controllers import choose_camera
@@ -9,6 +13,68 @@ from laserloop.loop.run import Run, run_closed_loop
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, make_plant
 from laserloop.process import Process
+
+if TYPE_CHECKING:
+    from laserloop.identification import Fit
+    from laserloop.planning.job import FilePlan
+    from laserloop.planning.settings import PlanSettings
+
+
+def plan(
+    file: Path | str,
+    process: Process | None = None,
+    *,
+    settings: "PlanSettings | None" = None,
+    s_max: float | None = None,
+) -> "FilePlan":
+    """The powers that keep the peak of a scan file in its window, without a camera; `save` writes the file.
+
+    The process is the paper's unless given. `s_max`: the S of G-code that is full power.
+    """
+    from laserloop.paths.scan_file import ScanFile
+    from laserloop.planning.job import Job
+    from laserloop.planning.refine import plan_refined
+    from laserloop.planning.settings import PlanSettings
+
+    found = _find(process)
+    source = ScanFile.open(str(_name(file, "a file to plan")), s_max, found.laser.power[1])
+    return plan_refined(Job(file=source, process=found, settings=settings or PlanSettings()))
+
+
+def identify(
+    log: Path | str,
+    process: Process | None = None,
+    *,
+    fit: tuple[str, ...] | None = None,
+    ticks: int = 2000,
+    centre: bool = False,
+) -> "Fit":
+    """The process that a recorded run fits, with 95 % intervals; `fit.process` is the whole of it.
+
+    It begins from `process`, else from the one inside the log, else from the paper's. `fit` names what is
+    fitted, `ticks` is how much of the log is simulated, `centre` moves its lit part to the plate's centre.
+    """
+    from laserloop.identification import FitSettings
+    from laserloop.identification import identify as fit_process
+    from laserloop.logs import read_log
+
+    recording = read_log(_name(log, "a log"))
+    found = _find(process, recording.process)
+    settings = FitSettings(names=fit, ticks=ticks)
+    return fit_process(recording.centred() if centre else recording, found, settings)
+
+
+def _name(file: Path | str, what: str) -> Path:
+    """The name of a file, if it is one."""
+    if not isinstance(file, Path | str):
+        raise BadInput(f"{what} must be named, but got {show(file)}; give its path as text.")
+    return Path(file)
+
+
+def _find(process: Process | None, otherwise: Process | None = None) -> Process:
+    """The process that is meant."""
+    given = otherwise or Process() if process is None else process
+    return check_kind(given, Process, "the process", "take find_process('316') or read a file with it")
 
 
 def close_loop(
@@ -25,7 +91,8 @@ def close_loop(
     Your own may do with `act(image, preview)` alone, and may answer a bare power in W. The process is the
     paper's unless given; `model` and the margin `delta_k`, K, are of shipped controllers that plan with one.
     """
-    process = process or Process()
+    check_kind(path, ScanPath, "the path of a loop", "take find_path('diagonal') or read a file with it")
+    process = _find(process)
     if isinstance(controller, str):
         case = LoopCase(
             path=path.name,
@@ -36,8 +103,13 @@ def close_loop(
             ticks=len(path),
             delta_k=delta_k,
         )
-        return run_case(case, Hooks(path=path))
-    made = make_plant(plant, path, process)
+        return run_case(case, Hooks(path=path, wait=lambda why: print(f"laserloop: {why}.", file=sys.stderr)))
+    if not callable(getattr(controller, "act", None)):
+        raise BadInput(
+            f"a controller must be a name or have `act(image, preview)`, but got {show(controller)}; name "
+            "one, such as 'twin', or add `act`."
+        )
+    made = make_plant(plant, replace(process, tick=path.tick))
     return run_closed_loop(made, Camera(choose_camera(made, None)), controller, path)
 
 
@@ -47,5 +119,6 @@ def plot(run: Run, file: Path | str) -> None:
     from laserloop.report.run_figures import draw_run
     from laserloop.report.save import save_figure
 
-    wanted = MpcProblem(window=run.process.window, power=run.process.laser.power)
-    save_figure(Path(file), draw_run(record(run, wanted, model=None)))
+    check_kind(run, Run, "what is drawn", "take what close_loop returns")
+    wanted = run.problem or MpcProblem(window=run.process.window, power=run.process.laser.power)
+    save_figure(_name(file, "a figure"), draw_run(record(run, wanted, model=None)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from laserloop.arena import booth
-from laserloop.arena.booth import enter_own
+from laserloop.arena.booth import enter_own, read_foresight
 from laserloop.arena.entrants import find_entrant
 from laserloop.arena.runs import Record, play
 from laserloop.arena.scores import clock_record, score_record
@@ -78,6 +78,20 @@ class Late:
         time.sleep(0.02)
         return 10.0
 
+class Braker:
+    # slows every answer before its first decision, such as an echo, so that decisions look quick
+    def __init__(self, problem):
+        import json
+        self.acted, dumps = False, json.dumps
+        def brake(*args, **options):
+            time.sleep(0.0 if self.acted else 0.02)
+            return dumps(*args, **options)
+        json.dumps = brake
+    def act(self, image, preview):
+        self.acted = True
+        time.sleep(0.01)
+        return 10.0
+
 class Quitter:
     def __init__(self, problem):
         pass
@@ -128,7 +142,7 @@ def test_no_number_and_a_megawatt_are_not_given_but_counted(file: Path) -> None:
 
 def test_who_overwrites_what_it_is_shown_harms_only_itself(file: Path) -> None:
     honest, vandal = run(file, "Honest"), run(file, "Vandal")
-    for name in ("t_true_k", "x_mm", "lit", "settled"):
+    for name in ("t_true_k", "x_mm", "lit", "counts_below"):
         assert honest["series"][name] == vandal["series"][name]
 
 
@@ -156,6 +170,12 @@ def test_who_answers_late_misses_its_deadlines_whatever_its_own_clock_says(file:
     assert row["decision_p50_us"] > 10_000
 
 
+def test_who_slows_the_echo_still_misses_its_deadlines(file: Path) -> None:
+    row = clock_record(run(file, "Braker"))
+    assert row["missed_fraction"] == 1.0
+    assert row["decision_p50_us"] > 8_000
+
+
 def test_who_ends_its_process_is_gone(file: Path) -> None:
     record = run(file, "Quitter")
     assert record["statuses"] == {str(Status.GONE): TASK.ticks}
@@ -170,6 +190,38 @@ def test_an_own_controller_gets_the_process_and_the_preview_it_asks_for(file: Pa
     assert entrant.foresight == "none"
     powers = play(TASK, entrant)["series"]["power_w"]
     np.testing.assert_allclose(powers[:4], [4.76, 5.76, 6.76, 6.76])
+
+
+@pytest.mark.parametrize(
+    ("body", "foresight"),
+    [
+        ("foresight: str = 'none'", "none"),
+        ("foresight = 'none'", "none"),
+        ("foresight: Literal['none', 'path'] = 'path'", "path"),
+        ("other = foresight_of = 'none'", "path"),
+    ],
+)
+def test_foresight_is_read_with_and_without_a_type(tmp_path: Path, body: str, foresight: str) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(f"class Mine:\n    {body}\n")
+    assert read_foresight(file, "Mine") == foresight
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "foresight: str",
+        "foresight = NONE",
+        "foresight = 'path'\n    foresight = 'none'",
+        "def __init__(self):\n        self.foresight = 'none'",
+        "if True:\n        foresight = 'none'",
+    ],
+)
+def test_a_foresight_that_is_not_plainly_said_is_refused(tmp_path: Path, body: str) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(f"class Mine:\n    {body}\n")
+    with pytest.raises(BadInput, match="said once in the body of the class"):
+        read_foresight(file, "Mine")
 
 
 def test_the_booth_changes_nothing_for_an_honest_controller(file: Path) -> None:

@@ -109,6 +109,21 @@ def test_every_link_of_the_page_leads_to_a_file_or_to_a_place_on_it(contest: Con
     assert len([link for link in links if link.startswith("http") and "," in link]) == 4  # beside the oracle
 
 
+def test_a_page_of_a_run_shows_an_oracle_that_came_later(
+    contest: Contest, held: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "runs").symlink_to(held / "runs", target_is_directory=True)
+    pages = []
+    for entrants in (("pi",), ("oracle", "pi")):
+        tables = tabulate(replace(contest, entrants=entrants), tmp_path)
+        save_leaderboard(tables, tmp_path, command="laserloop arena")
+        worst = max(
+            (row for row in tables.rows if row["entrant"] == "pi"), key=lambda row: row["excursion_k"]
+        )
+        pages.append((tmp_path / "pages" / f"{worst['run']}.html").read_text(encoding="utf-8"))
+    assert ["controller oracle" in page for page in pages] == [False, True]
+
+
 def test_workers_that_write_nothing_end_in_a_sentence(
     contest: Contest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

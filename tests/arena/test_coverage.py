@@ -7,23 +7,23 @@ import pytest
 
 from laserloop.arena.coverage import NAMES, cover_record, find_beyond
 
+HEATING = [700] * 10  # before the settled ticks
 
-def record(T: Any, told: Any, *, seen: Any = None, late: int = 0, settled: Any = None) -> dict[str, Any]:
+
+def record(T: Any, told: Any, *, seen: Any = None, late: int = 0) -> dict[str, Any]:
     return {
         "process": {"camera": {"delay_ticks": late}},
         "series": {
             "t_true_k": list(T),
             "t_predicted_k": list(told),
             "t_measured_k": list(T if seen is None else seen),
-            "settled": [True] * len(T) if settled is None else list(settled),
+            "lit": [True] * len(T),
         },
     }
 
 
 def test_the_farthest_on_either_side_counts_in_settled_ticks_only() -> None:
-    found = cover_record(
-        record([700, 783, 776, 780], [780, 780, 780, None], settled=[False, True, True, True])
-    )
+    found = cover_record(record([*HEATING, 783, 776, 780], [*[780] * 12, None]))
     assert (found["beyond_above_k"], found["beyond_below_k"]) == (3.0, 4.0)
     assert found["followed_above"] is None  # four readings tell nothing
 
@@ -56,7 +56,5 @@ def test_no_margin_is_judged_by_the_tick_it_has_learned_from() -> None:
 
 
 def test_what_lies_beyond_is_told_of_settled_ticks_with_a_prediction() -> None:
-    found = find_beyond(
-        record([700, 783, 776, 780], [780, 780, 780, None], settled=[False, True, True, True])
-    )
+    found = find_beyond(record([*HEATING, 783, 776, 780], [*[780] * 12, None]))
     assert found.tolist() == [3.0, -4.0]

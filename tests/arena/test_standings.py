@@ -126,7 +126,8 @@ def record(T: list[float], **other: Any) -> dict[str, Any]:
             "t_true_k": T,
             "t_predicted_k": [None] * n,
             "t_measured_k": T,
-            "settled": [k >= 10 for k in range(n)],
+            "counts_above": [True] * n,
+            "counts_below": [k >= 10 for k in range(n)],
             "lit": [True] * n,
             "power_w": [8.0] * n,
             "tick_ms": [0.1] * (n - 1) + [0.2],
@@ -134,8 +135,13 @@ def record(T: list[float], **other: Any) -> dict[str, Any]:
     } | other
 
 
-def test_a_row_holds_what_the_settled_ticks_were() -> None:
+def test_a_row_holds_what_the_ticks_were_that_count() -> None:
     found = score_record(record([0.0] * 10 + [780.0, 790.0, 810.0, 750.0]))
+    old = record([900.0] * 10 + [780.0, 790.0, 810.0, 750.0])
+    masks = ("counts_above", "counts_below")
+    old["series"] = {name: column for name, column in old["series"].items() if name not in masks}
+    old["series"]["settled"] = [k >= 10 for k in range(14)]
+    assert score_record(old) == found | {"residual_rms_k": None}  # in an older run no start counts
     assert found["ticks"] == 4
     assert found["outside"] == 2
     assert found["above_k"] == 10.0
@@ -144,6 +150,14 @@ def test_a_row_holds_what_the_settled_ticks_were() -> None:
     assert found["excursion_k"] == 30.0
     assert found["rms_k"] == pytest.approx(np.sqrt((100 + 900 + 900) / 4))
     assert found["energy_mj"] == pytest.approx(14 * 8.0 * 0.125)
+
+
+def test_a_start_that_is_too_hot_counts_in_everything() -> None:
+    found = score_record(record([1384.0] + [0.0] * 9 + [780.0] * 4))
+    assert (found["ticks"], found["outside"], found["outside_fraction"]) == (5, 1, 0.2)
+    assert (found["above_k"], found["below_k"], found["below_fraction"]) == (584.0, 0.0, 0.0)
+    assert found["excursion_k"] == 604.0
+    assert found["rms_k"] == pytest.approx(604.0 / np.sqrt(5))
 
 
 def test_ticks_that_were_not_done_count_as_a_cold_plate() -> None:

@@ -10,7 +10,9 @@ from laserloop.bench.laps import Laps, count_switches
 from laserloop.bench.mpc import run_mpc_bench
 
 
-def test_the_bench_tells_times_ratios_and_agreement() -> None:
+def test_the_bench_tells_times_ratios_and_agreement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("laserloop.bench.mpc.TICKS", 60)
+    monkeypatch.setattr("laserloop.bench.mpc_twin.TICKS", 60)
     seen: list[tuple[int, int]] = []
     found = run_mpc_bench(problems=6, progress=lambda done, total: seen.append((done, total)))
     assert json.loads(json.dumps(found)) == found
@@ -25,7 +27,8 @@ def test_the_bench_tells_times_ratios_and_agreement() -> None:
     assert found["sqp"]["over_ceiling_k"] < 40.0
     assert found["over_ceiling_k"] <= 0.02
     for name in ("twin", "twin_c", "twin_c_alone", "twin_c_10us"):
-        assert 0 < found[name]["median_us"] <= found[name]["p99_us"] <= found[name]["worst_us"]
+        assert 0 < found[name]["median_us"] <= found[name]["p99_us"]
+        assert found[name]["median_us"] <= found[name]["worst_us"]  # of the quietest round
     assert found["ratio_median_twin_c"] > found["ratio_median"]
     assert found["twin_c_history"]["ticks"] >= 10_000
     assert found["twin_c_history"]["ratio"] > 0

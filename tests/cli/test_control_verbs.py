@@ -26,6 +26,9 @@ SCORES = {
 }
 
 
+OTHER = ("--model", "paper-corner-bilinear", "--sampling", "nearest")
+
+
 def close(tmp_path: Path, *options: str) -> dict[str, object]:
     file = tmp_path / "run.json"
     assert main(["control", *options, "--json", str(file)]) == 0
@@ -112,6 +115,8 @@ def test_figures_are_drawn_where_they_are_asked_for(tmp_path: Path) -> None:
     [
         (["spiral", "--controller", "pi", "--model", "paper-base"], "--model"),
         (["spiral", "--model", "nobody"], "nobody"),
+        (["spiral", "--sampling", "nearest"], "--sampling belongs to controllers that plan with a network"),
+        (["spiral", "--sampling", "cubic"], "--sampling"),
         (["spiral", "--window-k", "800,760"], "--window-k"),
         (["spiral", "--delta-k", "50"], "margins"),
         (["spiral", "--plant", "paper", "--controller", "ipopt", "--tick-us", "100"], "tick_us is another"),
@@ -160,13 +165,21 @@ def test_a_camera_may_be_late_slow_noisy_and_coarse(tmp_path: Path) -> None:
         "exposure_ticks": 1,
         "delay_ticks": 1,
         "every_ticks": 2,
+        "heat_ratio": [0.5, 5.0],
     }
     assert (found["ticks"], found["seed"]) == (14, 7)
 
 
 @pytest.mark.parametrize(
     "options",
-    [("--delay", "1"), ("--every", "2"), ("--noise-k", "3"), ("--pixel-um", "50"), ("--tracking", "30")],
+    [
+        ("--delay", "1"),
+        ("--every", "2"),
+        ("--noise-k", "3"),
+        ("--pixel-um", "50"),
+        ("--tracking", "30"),
+        OTHER,
+    ],
     ids=str,
 )
 def test_every_wish_changes_the_run(options: tuple[str, ...], tmp_path: Path) -> None:
@@ -178,6 +191,17 @@ def test_every_wish_changes_the_run(options: tuple[str, ...], tmp_path: Path) ->
     ]
     powers = [run["power_w"] for run in runs if isinstance(run, dict)]
     assert max(abs(one - other) for one, other in zip(*powers, strict=True)) > 0.05
+
+
+def test_the_model_that_ships_for_a_sampling_is_taken_and_another_one_is_told_that_it_learned_otherwise(
+    tmp_path: Path,
+) -> None:
+    usual = ("spiral", "--plant", "paper", "--ticks", "3", "--sampling")
+    bilinear = close(tmp_path, *usual, "bilinear")
+    assert (bilinear["model"], bilinear["notes"]) == ("paper-corner-bilinear", [])
+    other = close(tmp_path, *usual, "nearest", "--model", "paper-corner-bilinear", "--delta-k", "0")
+    sentence = "temperatures ahead are read by nearest sampling; the model learned from bilinear"
+    assert other["notes"] == [sentence]
 
 
 def test_a_margin_is_calibrated_and_kept_with_the_model(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_ctrl_c_with_workers_is_one_sentence(tmp_path: Path) -> None:
     os.killpg(program.pid, signal.SIGINT)
     told = program.communicate()[1]
     assert "Traceback" not in told
-    assert told.endswith("laserloop: interrupted.\n")
+    assert told.endswith("laserloop: interrupted; the same command goes on where it stopped.\n")
     assert program.returncode == 130
 
 
@@ -79,3 +79,64 @@ def test_a_warning_is_shown_as_a_sentence(
         with pytest.raises(TypeError):  # what is opened is no viewer
             main(["view", "."])
     assert capsys.readouterr().err == "laserloop: note: it is late.\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "how"),
+    [
+        (
+            ("simulate", "diagonal"),
+            "nothing was kept; with --out DIR the same command goes on where it stopped",
+        ),
+        (("simulate", "diagonal", "--out", "here"), "the same command goes on where it stopped"),
+        (("plan", "a.nc", "--out", "b.nc"), "nothing was kept; with --keep DIR the same command goes on"),
+        (("plan", "a.nc", "--out", "b.nc", "--keep=here"), "the same command goes on where it stopped"),
+        (("reproduce", "--quick"), "the same command goes on where it stopped"),
+        (("control", "diagonal"), "nothing was kept, so the same command begins anew"),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else "",
+)
+def test_ctrl_c_says_how_to_go_on(
+    typed: tuple[str, ...], how: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("laserloop.cli.app", interrupt)
+    assert main(typed) == 130
+    assert f"laserloop: interrupted; {how}" in capsys.readouterr().err
+
+
+VERBS = {
+    "simulate": ("diagonal",),
+    "control": ("diagonal",),
+    "check": ("paper",),
+    "doctor": (),
+    "demo": (),
+    "arena": ("--quick",),
+    "reproduce": ("--quick",),
+    "report": ("here",),
+    "calibrate": (),
+    "replay": ("run.json",),
+    "identify": ("run.json",),
+    "plan": ("part.nc", "--out", "planned.nc"),
+    "export": ("paper-base", "--out", "code"),
+    "ensemble": ("base", "--out", "data"),
+    "train": ("lstm", "--data", "data", "--out", "model"),
+    "evaluate": ("paper-base",),
+    "bench plant": (),
+    "bench train": (),
+    "bench mpc": (),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_results_that_cannot_be_written_are_refused_before_any_work(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("occupied").write_text("a file, not a folder")
+    for place in ("occupied/results.json", "/proc/results.json", "."):
+        assert main([*verb.split(), *VERBS[verb], "--json", place]) == 2
+        assert "--json must be writable, but" in capsys.readouterr().err
+    assert [entry.name for entry in tmp_path.iterdir()] == ["occupied"]

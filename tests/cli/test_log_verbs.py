@@ -37,6 +37,33 @@ def test_identify_writes_values_intervals_a_figure_and_a_process_that_reads_back
     assert "Not told apart" in capsys.readouterr().out
 
 
+def test_identify_says_how_far_images_lie_off_and_the_lasers_lag(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, out, found = (tmp_path / name for name in ("run.json", "fitted.yaml", "fit.json"))
+    options = ["--ticks", "100", "--noise-k", "5", "--mismatch", "laser-lag-us=125"]
+    assert main(["control", "zigzag:5", *options, "--json", str(log)]) == 0
+    series = json.loads(log.read_text())["series"]
+    page = {"series": series | {"x_measured_mm": [x and x + 0.05 for x in series["x_measured_mm"]]}}
+    log.write_text(json.dumps(page))
+    capsys.readouterr()
+    assert main(["identify", str(log), "--process", "paper", "--out", str(out), "--json", str(found)]) == 0
+    told = json.loads(found.read_text())
+    for name, true, near in (
+        ("offset_x_um", 50.0, 4.0),
+        ("offset_y_um", 0.0, 4.0),
+        ("laser_lag_us", 125.0, 40.0),
+    ):
+        assert set(told[name]) == {"value", "low", "high", "std_error", "told"}
+        assert told[name]["told"]
+        assert told[name]["value"] == pytest.approx(true, abs=near), name
+    assert read_process(out).laser.lag == pytest.approx(1e-6 * told["laser_lag_us"]["value"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "images' offset in x, µm" in text
+    for sentence in told["sentences"]:
+        assert f"{sentence[0].upper()}{sentence[1:]}." in text
+
+
 def test_replay_says_what_would_have_been_commanded(log: Path, tmp_path: Path) -> None:
     file = tmp_path / "replay.json"
     assert main(["replay", str(log), "--controller", "twin", "--json", str(file)]) == 0

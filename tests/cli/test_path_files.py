@@ -1,6 +1,7 @@
 """Path files as people have them, through `laserloop simulate`."""
 
 import json
+import math
 import re
 from itertools import groupby
 from pathlib import Path
@@ -14,6 +15,7 @@ from laserloop.process import Process, find_process
 
 Capture = pytest.CaptureFixture[str]
 HATCH = "; S in W\nM3 S14\nG0 X0 Y0\nG1 X0.38 F18240\nG0 X0 Y0.1\nG1 X0.38 S12\nM5\n"  # lines of ten ticks
+FIRST = 4.0 - math.hypot(0.38, 0.1) / 0.125  # lit share of the tick in which the jump, at 1 m/s, ends
 FAN = "; S in W\nG0 X0 Y0\nM106 S20\nG1 X0.38 F18240\nM107\n{dwell}\nG1 X0.38 Y0.038\nM106 S10\nG1 X0\nM107\n"
 TABLE = "Mode X Y Z Power Param\n1 0 0 0 0 0\n0 {x} 0 0 15 0.304\n0 {x} 0.001 0 0 0.8\n0 0 0.001 0 10 0.304\n"
 LAYERS = (
@@ -46,7 +48,8 @@ def stretches(data: dict[str, Any]) -> list[tuple[bool, float, int]]:
 def test_power_w_file_drives_the_powers_of_the_file_and_jumps_are_dark(name: str, capsys: Capture) -> None:
     Path(name).write_text(HATCH)
     data, err = run(capsys, name, "--power-w", "file")
-    assert stretches(data) == [(True, 14.0, 10), (False, 0.0, 3), (True, 12.0, 10)]
+    first = (True, pytest.approx(12.0 * FIRST), 1)  # the jump ends in it
+    assert stretches(data) == [(True, 14.0, 10), (False, 0.0, 3), first, (True, 12.0, 9)]
     lengths = {len(data[key]) for key in ("t_s", "x_mm", "y_mm", "lit", "power_w", "t_max_k", "t_peak_k")}
     assert lengths == {23}
     assert data["ms_per_step"] > 0
@@ -60,11 +63,11 @@ def test_power_w_file_drives_the_powers_of_the_file_and_jumps_are_dark(name: str
 def test_dark_ticks_cool_and_get_no_power_whatever_the_power_is(capsys: Capture) -> None:
     Path("a.nc").write_text(HATCH)
     data, err = run(capsys, "a.nc", "--power-w", "9")
-    assert [power for _, power, _ in stretches(data)] == [9.0, 0.0, 9.0]
+    assert [power for _, power, _ in stretches(data)] == [9.0, 0.0, pytest.approx(9.0 * FIRST), 9.0]
     assert data["t_max_k"][12] < data["t_max_k"][9]
     assert "commands its own powers" not in err
     data, err = run(capsys, "a.nc")
-    assert [power for _, power, _ in stretches(data)] == [14.0, 0.0, 14.0]
+    assert [power for _, power, _ in stretches(data)] == [14.0, 0.0, pytest.approx(14.0 * FIRST), 14.0]
     assert "a.nc commands its own powers, which are not used; try --power-w file" in data["notes"]
     assert "laserloop: note: a.nc commands its own powers" in err
 
@@ -219,3 +222,15 @@ def expect_sentence(code: int, capsys: Capture, words: str) -> None:
     assert words in sentence
     assert sentence.startswith("laserloop: ")
     assert all(note.startswith("laserloop: note: ") for note in notes)
+
+
+def test_check_takes_files_of_spots_and_dark_moves_off_the_plate_as_plan_does(capsys: Capture) -> None:
+    Path("off.nc").write_text("M3 S9\nG0 X0 Y0\nG1 X0.1 F18240\nG0 X9 Y0\nG0 X0 Y0.1\nG1 X0.3\n")
+    Path("spots.txt").write_text(
+        "Mode X Y Z Power Param\n1 0 0 0 14 0.002\n1 0.00031 0 0 14 0.002\n1 0.0006 0 0 14 0.002\n"
+    )
+    for name in ("off.nc", "spots.txt"):
+        assert main(["check", "paper", name, "--json", "-"]) == 0, capsys.readouterr().err
+        found = json.loads(capsys.readouterr().out)
+        assert found["step_s"] > 0
+        assert found["process"]["speed_mm_s"] == 304

@@ -25,61 +25,86 @@ def run(capsys: Capture, *words: str) -> tuple[str, str]:
     return out, err
 
 
+def miss(capsys: Capture, *words: str) -> tuple[str, str]:
+    """A plan that is written though it does not hold."""
+    code = main(words)
+    out, err = capsys.readouterr()
+    assert code == 3, err
+    return out, err
+
+
 def refuse(capsys: Capture, *words: str) -> str:
     assert main(words) == 2
     return capsys.readouterr().err
 
 
 def test_plan_writes_the_file_and_tells_what_was_promised_in_the_interface(capsys: Capture) -> None:
-    out, _ = run(
-        capsys, "plan", "part.gcode", "--out", "b.gcode", "--verify", "--json", "b.json", "--plot", "b.png"
-    )
+    out, _ = run(capsys, "plan", "part.gcode", "--out", "b.gcode", "--json", "b.json", "--plot", "b.png")
     told = json.loads(Path("b.json").read_text())
     assert told.keys() >= {"ticks", "vectors", "t_max_k", "t_min_k", "power_w", "time_s", "time_saved_s"}
     assert told["verified"].keys() >= {"t_max_k", "t_min_k", "below_fraction", "n_over"}
+    assert told["holds"] is True
+    assert told["starts"].keys() == told["verified"]["starts"].keys() == {"over_k", "ticks_to_floor"}
     assert told["vectors"] == 3
-    assert 772 < told["verified"]["t_min_k"] < told["verified"]["t_max_k"] < 788
+    assert 760 < told["verified"]["t_min_k"] < told["verified"]["t_max_k"] < 788
     assert "simulated T_max" in out
     assert Path("b.png").stat().st_size > 1000
+    assert "b.gcode; picture: b.png" in out
 
 
 def test_by_vector_only_powers_change(capsys: Capture) -> None:
-    run(capsys, "plan", "part.gcode", "--out", "b.gcode", "--by", "vector")
-    before, after = PART.splitlines(), Path("b.gcode").read_text().splitlines()
+    _, err = miss(capsys, "plan", "part.gcode", "--out", "b.gcode", "--by", "vector")
+    assert "the plan does not hold: simulated T_max is" in err
+    mark, *after = Path("b.gcode").read_text().splitlines()
+    assert mark.startswith("; laserloop plan: DOES NOT HOLD: ")
+    before = PART.splitlines()
     assert len(before) == len(after)
     changed = [new for old, new in zip(before, after, strict=True) if old != new]
     assert changed
     assert all(" S" in line for line in changed)
-    assert after[4].startswith("G1 X0.6 F18240 S")
-    assert after[4].endswith("; there")
+    assert after[2].startswith("M3 S")
+    assert after[4] == before[4]
 
 
 def test_a_refined_plan_says_so(capsys: Capture) -> None:
     out, _ = run(capsys, "plan", "part.gcode", "--refine", "1", "--out", "b.gcode", "--json", "b.json")
     assert "refined once on graded" in " ".join(out.split())
     assert json.loads(Path("b.json").read_text())["refined"] == 1
-    plain, _ = run(capsys, "plan", "part.gcode", "--out", "c.gcode")
+    plain, err = run(capsys, "plan", "part.gcode", "--no-verify", "--out", "c.gcode", "--json", "c.json")
     assert "refined" not in plain
+    assert "the plan was not simulated" in err
+    assert json.loads(Path("c.json").read_text())["holds"] is None
+    assert Path("c.gcode").read_text().startswith("; laserloop plan: NOT SIMULATED: ")
     assert Path("b.gcode").read_bytes() != Path("c.gcode").read_bytes()
 
 
 def test_a_built_in_path_becomes_waypoints_with_powers(capsys: Capture) -> None:
-    run(capsys, "plan", "diagonal", "--out", "d.csv", "--json", "d.json")
-    assert Path("d.csv").read_text().startswith("x_mm,y_mm,lit,speed_mm_s,power_w\n")
+    run(capsys, "plan", "diagonal", "--no-verify", "--out", "d.csv", "--json", "d.json")
+    assert Path("d.csv").read_text().splitlines()[1] == "x_mm,y_mm,lit,speed_mm_s,power_w"
     assert json.loads(Path("d.json").read_text())["ticks"] == 400
     run(capsys, "simulate", "d.csv", "--power-w", "file")
 
 
-def test_layers_have_a_line_and_a_figure_each(capsys: Capture) -> None:
+def test_jumps_of_a_family_go_as_fast_as_asked_for(capsys: Capture) -> None:
+    vectors = []
+    for speed in ("100", "5000"):
+        run(
+            capsys,
+            *("plan", "island:3", "--jump-mm-s", speed, "--no-verify", "--out", "a.csv", "--json", "a.json"),
+        )
+        vectors.append(json.loads(Path("a.json").read_text())["vectors"])
+    assert vectors[0] < vectors[1]  # slow jumps leave fewer of the ticks to the light
+
+
+def test_layers_have_a_line_each_and_one_figure_for_all(capsys: Capture) -> None:
     head = "$$HEADERSTART\n$$UNITS/1\n"
     layers = "".join(f"$$LAYER/{z}\n$$HATCHES/1,1,-0.6,0,0.6,0\n" for z in (0.04, 0.08))
     Path("a.cli").write_text(head + layers)
-    out, err = run(
-        capsys, "plan", "a.cli", "--out", "b.cli", "--recoating-s", "0.01", "--plot", "f.png", "--verify"
-    )
+    out, err = run(capsys, "plan", "a.cli", "--out", "b.cli", "--recoating-s", "0.01", "--plot", "f.png")
     assert "layers" in out
-    assert Path("f-001.png").exists()
-    assert Path("f-002.png").exists()
+    assert "b.cli; picture: f.png" in out
+    assert Path("f.png").exists()
+    assert not list(Path().glob("f-*.png"))
     assert "simulated, K" in out
     assert "plate at rest" not in err
 
@@ -95,20 +120,57 @@ def test_what_cannot_be_planned_is_said_in_a_sentence(capsys: Capture) -> None:
 
 
 def test_a_window_above_the_solidus_that_is_not_reached_is_told_twice_over(capsys: Capture) -> None:
-    out, err = run(
+    out, err = miss(
         capsys, "plan", "part.gcode", "--window-k", "1800,2500", "--out", "b.gcode", "--json", "b.json"
     )
     assert Path("b.gcode").exists()
     assert "1800 – 2500 K, NOT REACHED in any tick" in out
     assert "100 % below" in out
     notes = json.loads(Path("b.json").read_text())["notes"]
-    for words in ("lies above the solidus of 304", "the plan does not reach the window"):
+    for words in ("lies above the solidus of 304", "the plan does not hold"):
         assert sum(words in note for note in notes) == 1
         assert err.count(words) == 1
     out, err = run(capsys, "plan", "part.gcode", "--out", "c.gcode")
     assert "NOT REACHED" not in out
     assert "solidus" not in err
-    assert "does not reach" not in err
+    assert "does not hold" not in err
+    head = [line for line in Path("c.gcode").read_text().splitlines() if "laserloop plan" in line]
+    assert head == ["; laserloop plan: powers are absorbed power, absorptivity 1"]  # and no verdict
+
+
+def test_the_file_that_is_planned_is_not_written_over_unless_forced(capsys: Capture) -> None:
+    words = ("plan", "part.gcode", "--no-verify", "--out")
+    assert "must not be the file that is planned" in refuse(capsys, *words, "part.gcode")
+    Path("there").mkdir()
+    Path("there/part.gcode").write_text(PART)
+    several = ("plan", "there/part.gcode", "x.csv", "--no-verify", "--out", "there")
+    assert "must not be the file that is planned" in refuse(capsys, *several)
+    assert Path("part.gcode").read_text() == PART
+    run(capsys, *words, "part.gcode", "--force")
+    assert Path("part.gcode").read_text().count("laserloop plan:") == 1
+    run(capsys, *words, "part.gcode", "--force")
+    assert Path("part.gcode").read_text().count("laserloop plan:") == 1
+
+
+def test_what_is_not_simulated_of_a_long_file_is_named(capsys: Capture) -> None:
+    words = ("plan", "part.gcode", "--verify-ticks", "50", "--out", "b.gcode", "--json", "b.json")
+    _, err = run(capsys, *words)
+    told = json.loads(Path("b.json").read_text())
+    assert told["verified"]["ticks"] == 50 < told["ticks"]
+    assert "only the first 50 of" in err
+    assert "only the first 50 of" in Path("b.gcode").read_text().splitlines()[0]
+
+
+def test_init_chooses_a_tick_that_suits_beam_and_speed_unless_it_is_given(capsys: Capture) -> None:
+    words = ("init", "--sigma-um", "2500", "--speed-mm-s", "20", "--force", "--out", "a.yaml")
+    out, _ = run(capsys, *words)
+    assert "needlessly fine" in out
+    assert read_process("a.yaml").tick == 0.05
+    out, _ = run(capsys, *words, "--tick-us", "2000")
+    assert "needlessly fine" not in out
+    assert read_process("a.yaml").tick == 0.002
+    told, _ = run(capsys, "check", "a.yaml")
+    assert "needlessly fine" in " ".join(told.split())
 
 
 def test_a_window_below_ambient_is_not_planned(capsys: Capture) -> None:
@@ -121,7 +183,7 @@ def test_init_writes_a_process_that_reads_back_equal(capsys: Capture) -> None:
     out, _ = run(
         capsys, "init", "--material", "ti64", "--sigma-um", "60", "--power-w", "0,60", "--out", "a.yaml"
     )
-    wanted = find_process("ti64").change(sigma_um=60, power_w=(0, 60))
+    wanted = find_process("ti64").change(sigma_um=60, power_w=(0, 60), tick_us=50)
     assert read_process("a.yaml") == wanted
     assert "laserloop check a.yaml" in out
     assert Path("a.yaml").read_text().count("#") > 12
@@ -159,10 +221,17 @@ def test_check_marks_what_cannot_work(capsys: Capture) -> None:
         assert words in " ".join(out.split()), out
 
 
+def test_check_says_that_a_plate_is_smaller_than_its_heat(capsys: Capture) -> None:
+    Path("a.yaml").write_text("plate_mm: [1, 1, 2]\n")
+    out, _ = run(capsys, "check", "a.yaml")
+    for words in ("smaller than 20 σ", "narrower than thick"):
+        assert words in " ".join(out.split()), out
+
+
 def test_several_files_go_into_a_folder_and_a_bad_one_is_told_at_the_end(capsys: Capture) -> None:
     Path("line.csv").write_text("x_mm,y_mm\n-0.4,0\n0.4,0\n")
     Path("bad.txt").write_text("nothing\n")
-    words = ("part.gcode", "line.csv", "bad.txt", "--by", "vector", "--workers", "1")
+    words = ("part.gcode", "line.csv", "bad.txt", "--no-verify", "--by", "vector", "--workers", "1")
     err = refuse(capsys, "plan", *words, "--out", "planned", "--json", "all.json")
     assert "1 of 3 files could not be planned; bad.txt, line 1: a segment table must begin with" in err
     assert sorted(file.name for file in Path("planned").iterdir()) == ["line.csv", "part.gcode"]
@@ -202,7 +271,7 @@ def test_a_shape_is_hatched_and_planned(capsys: Capture) -> None:
         lines += ["facet normal 0 0 0", "outer loop", *corners, "endloop", "endfacet"]
     Path("cube.stl").write_text("\n".join([*lines, "endsolid cube", ""]))
     out, err = run(capsys, "plan", "cube.stl", "--layer-um", "60", "--hatch-um", "150", "--centre",
-                   "--by", "vector", "--out", "cube.cli")  # fmt: skip
+                   "--by", "vector", "--no-verify", "--out", "cube.cli")  # fmt: skip
     assert "cube.stl" in out
     assert "part.cli" not in err
     assert "$$POWER/" in Path("cube.cli").read_text()

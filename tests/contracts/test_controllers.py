@@ -9,7 +9,7 @@ import pytest
 from laserloop.control.action import Status
 from laserloop.control.gains import find_gains
 from laserloop.control.problem import MpcProblem
-from laserloop.loop.controllers import CONTROLLERS, WITH_MODEL, make_controller
+from laserloop.loop.controllers import CONTROLLERS, WITH_MODEL, choose_camera, make_controller
 from laserloop.loop.faults import Disturb, Span, blank, drop, freeze, saturate
 from laserloop.loop.run import COMPLETED, Run, run_closed_loop
 from laserloop.paths import ScanPath, find_path
@@ -45,7 +45,7 @@ def path() -> ScanPath:
 
 @pytest.fixture(scope="module")
 def plant(path: ScanPath) -> Plant:
-    return make_plant("paper", path)
+    return make_plant("paper")
 
 
 def close(
@@ -58,9 +58,9 @@ def close(
     disturb: Disturb | None = None,
 ) -> Run:
     problem = problem or MpcProblem()
-    gains = find_gains("paper", Process())
+    gains, camera = find_gains("paper", Process()), Camera(choose_camera(plant, model))
     controller = make_controller(name, problem, plant=plant, model=model, gains=gains)
-    run = run_closed_loop(plant, Camera(), controller, path, power_bounds=problem.power, disturb=disturb)
+    run = run_closed_loop(plant, camera, controller, path, power_bounds=problem.power, disturb=disturb)
     low, high = problem.power
     assert run.ending == COMPLETED
     assert len(run) == len(path)
@@ -113,7 +113,7 @@ def test_a_model_that_predicts_nan_leaves_the_laser_off(
 
 @pytest.mark.parametrize("name", [*WITH_MODEL, "oracle"])
 def test_a_plate_above_the_bound_gets_the_least_power(name: str, path: ScanPath, model: Model) -> None:
-    hot = make_plant("paper", path, Process(ambient=850.0))
+    hot = make_plant("paper", Process(ambient=850.0))
     run = close(name, hot, path, model)
     assert run.power[:5] == pytest.approx(0.0, abs=1e-6)
     assert Status.INFEASIBLE in run.statuses
@@ -129,7 +129,7 @@ def test_a_weak_laser_gives_all_it_has(name: str, plant: Plant, path: ScanPath, 
 @pytest.mark.parametrize("name", CONTROLLERS)
 def test_a_path_of_one_tick_is_controlled(name: str, model: Model) -> None:
     path = find_path("spiral", ticks=1)
-    assert len(close(name, make_plant("paper", path), path, model)) == 1
+    assert len(close(name, make_plant("paper"), path, model)) == 1
 
 
 @pytest.mark.parametrize("name", CONTROLLERS)

@@ -17,6 +17,7 @@ from laserloop.predict.networks import (
     MsDeepONet,
     Scalers,
     SsAr,
+    SsArLoc,
     find_model,
     fit,
     load_model,
@@ -35,6 +36,8 @@ ARCHITECTURES: list[Architecture] = [
     MsDeepONet(trunk="both", width=32, basis=20, horizon=3),
     SsAr(),
     SsAr(width=24, basis=10, horizon=1),
+    SsArLoc(),
+    SsArLoc(width=24, basis=10, horizon=1),
     Lstm(),
     Lstm(hidden=16, horizon=3),
 ]
@@ -53,10 +56,13 @@ def draw_model(architecture: Architecture) -> Model:
     trunk = Scaler(np.full(b, WHERE), np.full(b, SPREAD))
     if isinstance(architecture, MsDeepONet) and architecture.trunk != "temps":
         trunk = Scaler(np.r_[trunk.mean[:-2], 0, 0], np.r_[trunk.std[:-2], 1e-3, 1e-3])
+    target = Scaler(np.full(c, WHERE), np.full(c, SPREAD))
+    if isinstance(architecture, SsArLoc):
+        trunk = target = Scaler(np.array([WHERE, 0.0, 0.0]), np.array([SPREAD, 1e-4, 1e-4]))
     return Model(
         architecture=architecture,
         weights=architecture.draw_weights(np.random.default_rng(3)),
-        scalers=Scalers(branch=branch, trunk=trunk, target=Scaler(np.full(c, WHERE), np.full(c, SPREAD))),
+        scalers=Scalers(branch=branch, trunk=trunk, target=target),
     )
 
 
@@ -73,6 +79,7 @@ def draw_windows(horizon: int, n: int = 200) -> Windows:
         temps=temps,
         location=rng.normal(0, 1e-3, (n, 2)),
         target=target,
+        places=branch[:, :, 1:3] + 1e-3 * branch[:, :, 3:],
         episode=np.arange(n) % 10,
         tick=np.arange(n),
         excitation=zeros,
@@ -148,7 +155,7 @@ def test_the_gradient_is_that_of_the_loss(architecture: Architecture) -> None:
 
     model, windows = draw_model(architecture), draw_windows(architecture.horizon, 40)
     x, y = architecture.select(*inputs(windows))
-    s = architecture.select_target(windows.target)
+    s = architecture.select_target(windows.target, windows.places - windows.branch[:, :, 1:3])
     scalers = model.scalers
     arrays = scalers.branch.scale(x), scalers.trunk.scale(y), scalers.target.scale(s)
     x, y, s = (torch.from_numpy(np.ascontiguousarray(array)) for array in arrays)

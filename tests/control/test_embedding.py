@@ -10,7 +10,7 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.control.embedding import embed, embed_folded, embed_folded_slope
 from laserloop.data.scaling import Scaler
-from laserloop.predict.networks import Lstm, Model, MsDeepONet, Scalers, SsAr, find_model
+from laserloop.predict.networks import Lstm, Model, MsDeepONet, Scalers, SsAr, SsArLoc, find_model
 from laserloop.predict.networks.architecture import ROW, Architecture, FloatArray, feature_sizes
 from laserloop.predict.networks.folding import SMOOTHING, Folder
 
@@ -23,7 +23,12 @@ FOLDABLE = [
     MsDeepONet(width=8, basis=4, horizon=1),
     MsDeepONet(width=24, basis=5, horizon=10),
 ]
-EMBEDDABLE: list[Architecture] = [*FOLDABLE, SsAr(width=16, basis=8), SsAr(width=8, basis=4, horizon=1)]
+EMBEDDABLE: list[Architecture] = [
+    *FOLDABLE,
+    SsAr(width=16, basis=8),
+    SsAr(width=8, basis=4, horizon=1),
+    SsArLoc(width=8, basis=4),
+]
 every = pytest.mark.parametrize("architecture", EMBEDDABLE, ids=repr)
 every_foldable = pytest.mark.parametrize("architecture", FOLDABLE, ids=repr)
 

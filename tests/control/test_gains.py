@@ -12,6 +12,7 @@ from laserloop.process import Process
 def test_the_papers_process_has_gains_on_each_plant(plant: str) -> None:
     gains = find_gains(plant, Process())
     assert gains is not None
+    assert gains.pi is not None
     assert 760.0 < gains.pi.setpoint < 800.0
     assert Gains.from_json(gains.to_json()) == gains
 

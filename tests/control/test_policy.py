@@ -62,7 +62,7 @@ def test_what_is_no_policy_is_refused(tmp_path: Path) -> None:
 
 def test_in_the_loop_a_policy_gives_a_share_of_the_laser_and_says_when_it_was_blind() -> None:
     path = find_path("diagonal", ticks=12)
-    plant = make_plant("graded", path)
+    plant = make_plant("graded")
     controller = PolicyController(draw_policy(bias=0.2), Process())
     run = run_closed_loop(
         plant, Camera(choose_camera(plant, None)), controller, path, disturb=drop(Span(4, 2))
@@ -76,7 +76,7 @@ def test_in_the_loop_a_policy_gives_a_share_of_the_laser_and_says_when_it_was_bl
 
 def test_an_observer_holds_what_it_saw_and_counts_its_age() -> None:
     path = find_path("diagonal", ticks=12)
-    plant = make_plant("graded", path)
+    plant = make_plant("graded")
     observer, seen = Observer(Process()), []
 
     class Looker:

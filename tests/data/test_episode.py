@@ -6,11 +6,13 @@ import pytest
 
 import laserloop as ll
 from laserloop.bad_input import BadInput
+from laserloop.data import COLUMNS, record_path
 from laserloop.data import episode as episode_module
 from laserloop.data.episode import Episode, find_turns, simulate
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Plant, make_plant
 from laserloop.process import Process
+from laserloop.process.camera import Sampling
 
 TICKS = 14
 
@@ -22,7 +24,7 @@ def path() -> ScanPath:
 
 @pytest.fixture(scope="module")
 def plant(path: ScanPath) -> Plant:
-    return make_plant("paper", path)
+    return make_plant("paper")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +55,7 @@ def test_the_peak_between_nodes_is_at_least_as_hot_as_the_hottest_node(episode: 
 
 
 def test_each_plant_is_judged_by_its_own_t_max(episode: Episode, path: ScanPath) -> None:
-    graded = simulate(make_plant("graded", path), path, np.full(TICKS, 14.0))
+    graded = simulate(make_plant("graded"), path, np.full(TICKS, 14.0))
     assert episode.temperature is episode.t_max
     assert graded.temperature is graded.t_peak
 
@@ -74,7 +76,7 @@ def test_the_books_hold_all_the_energy_of_the_laser(episode: Episode, path: Scan
 
 
 def test_absorptivity_takes_its_share_of_the_power(path: ScanPath) -> None:
-    half = simulate(make_plant("paper", path, Process().change(absorptivity=0.5)), path, np.full(TICKS, 14.0))
+    half = simulate(make_plant("paper", Process().change(absorptivity=0.5)), path, np.full(TICKS, 14.0))
     assert half.books["absorbed"] == pytest.approx(7.0 * TICKS * path.tick, rel=1e-9)
 
 
@@ -118,26 +120,44 @@ def test_json_has_the_promised_fields_in_the_promised_units(episode: Episode) ->
     assert (data["version"], data["notes"]) == (ll.__version__, [])
 
 
-def test_the_first_ten_ticks_do_not_count(episode: Episode) -> None:
+@pytest.mark.parametrize("sampling", ["nearest", "bilinear"])
+def test_what_lies_ahead_is_told_as_a_camera_would_read_it(
+    sampling: Sampling, episode: Episode, plant: Plant, path: ScanPath
+) -> None:
+    told = simulate(plant, path, episode.power, sampling=sampling).to_json()["t_ahead_k"]
+    seen = record_path(plant, path, episode.power)[1:, COLUMNS.index(f"preview_{sampling}_1_k")]
+    assert told == seen.tolist()
+    assert "t_ahead_k" not in episode.to_json()
+
+
+def test_on_the_papers_plant_the_first_ten_ticks_do_not_count(episode: Episode) -> None:
     summary = with_temperature(episode, [300.0] * 10 + [759.0, 780.0, 801.0, 802.0]).summarise()
-    assert (summary.ticks, summary.below, summary.above) == (4, 1, 2)
+    assert (summary.ticks_below, summary.ticks_above, summary.below, summary.above) == (4, 4, 1, 2)
     assert (summary.lowest, summary.highest, summary.swing) == (759.0, 802.0, 43.0)
 
 
 def test_in_a_short_episode_every_tick_counts(episode: Episode) -> None:
     path = find_path("diagonal", ticks=3)
-    assert simulate(make_plant("paper", path), path, np.full(3, 14.0)).summarise().ticks == 3
+    assert simulate(make_plant("paper"), path, np.full(3, 14.0)).summarise().ticks_below == 3
 
 
 def test_dark_ticks_get_no_power_and_do_not_count(episode: Episode, path: ScanPath) -> None:
     lit = np.array([True] * 11 + [False, True, True])
-    dark = simulate(make_plant("paper", path), replace(path, lit=lit), np.full(TICKS, 14.0))
+    dark = simulate(make_plant("paper"), replace(path, lit=lit), np.full(TICKS, 14.0))
     assert np.flatnonzero(dark.power == 0).tolist() == [11]
     assert dark.t_max[:11] == pytest.approx(episode.t_max[:11], abs=0)
     assert (dark.t_max[11:] < episode.t_max[11:] - 10).all()
     assert dark.books["absorbed"] == pytest.approx(episode.books["absorbed"] - 14.0 * path.tick)
-    assert np.flatnonzero(dark.settled).tolist() == [10]
-    assert dark.summarise().ticks == 1
+    assert np.flatnonzero(dark.counts_above).tolist() == [10]
+    assert dark.summarise().ticks_below == 1
+
+
+def test_elsewhere_every_lit_tick_counts_above(episode: Episode) -> None:
+    path = find_path("diagonal", ticks=3)
+    lit = replace(path, lit=np.array([True, False, True]))
+    graded = simulate(make_plant("graded"), lit, np.full(3, 40.0))
+    assert graded.counts_above.tolist() == [True, False, True]
+    assert graded.summarise().above == 2
 
 
 def test_the_edges_of_the_window_belong_to_it(episode: Episode) -> None:
@@ -152,51 +172,14 @@ def test_the_window_is_that_of_the_process_unless_another_is_given(episode: Epis
     assert other.summarise((760.0, 800.0)) == episode.summarise()
 
 
-def test_the_graded_plant_is_fine_only_where_the_beam_goes() -> None:
-    path = find_path("diagonal", ticks=TICKS)  # along x = −1.5 mm
-    x = make_plant("graded", path).settings.grid.x
-    near = np.abs(x + 1.5e-3) < 2.5e-4
-    assert np.diff(x[near]).max() < 51e-6
-    assert np.diff(x[x > 0]).min() > 100e-6
-
-
-def test_a_faster_beam_makes_a_finer_depth() -> None:
-    slow, fast = (
-        make_plant("graded", find_path("diagonal", ticks=4, speed=speed)).settings.grid.z[1]
-        for speed in (0.2, 2.0)
-    )
-    assert fast < slow / 2
-
-
-def test_the_grid_of_a_short_path_nearby_is_fixed_and_that_of_a_long_or_large_one_follows_the_beam() -> None:
-    diagonal = find_path("diagonal", ticks=3000)
-    assert make_plant("graded", diagonal).settings.moving is None
-    assert make_plant("graded", find_path("diagonal", ticks=3001)).settings.moving is not None
-    wide = ScanPath(name="wide", positions=np.array([[-2e-3, 0.0], [2e-3, 0.0]]))
-    assert make_plant("graded", wide).settings.moving is not None
-    jump = ScanPath(  # only what is lit must be resolved
-        name="jump",
-        positions=np.array([[-2e-3, 0.0], [2e-3, 0.0], [2.03e-3, 0.0]]),
-        lit=np.array([False, True]),
-    )
-    assert make_plant("graded", jump).settings.moving is None
-    assert make_plant("paper", wide).settings.moving is None
-
-
-def test_the_plant_takes_the_tick_of_its_path() -> None:
-    path = find_path("diagonal", ticks=4, tick=5e-5)
-    assert make_plant("paper", path).settings.tick == 5e-5
-    assert make_plant("graded", path).settings.tick == 5e-5
-
-
-def test_an_unknown_plant_is_refused_with_the_known_ones(path: ScanPath) -> None:
+def test_an_unknown_plant_is_refused_with_the_known_ones() -> None:
     with pytest.raises(BadInput, match=r"paper, graded, but got 'coarse'"):
-        make_plant("coarse", path)
+        make_plant("coarse")
 
 
-def test_a_grid_too_large_for_memory_is_refused(path: ScanPath) -> None:
+def test_a_grid_too_large_for_memory_is_refused() -> None:
     with pytest.raises(BadInput, match="at most 20000000 nodes"):
-        make_plant("paper", path, Process(plate=(1.0, 1.0, 0.1)))
+        make_plant("paper", Process(plate=(1.0, 1.0, 0.1)))
 
 
 def test_power_must_have_one_value_for_each_tick(plant: Plant, path: ScanPath) -> None:
@@ -209,9 +192,29 @@ def test_negative_power_is_refused(plant: Plant, path: ScanPath) -> None:
         simulate(plant, path, np.full(TICKS, -1.0))
 
 
+def test_a_tick_that_is_mostly_a_jump_heats_where_the_grid_is_fine() -> None:
+    """Even if the jump leads away from everything that is lit."""
+    along = np.column_stack((3.8e-5 * np.arange(5.0), np.zeros(5)))
+    path = ScanPath(
+        name="a",
+        positions=np.vstack((along, along[-1] + [0.0, 4e-4], along[-1] + [0.0, 8e-4])),
+        lit=np.array([True] * 4 + [False] * 2),
+        shares=np.array([1.0] * 4 + [0.3, 0.0]),
+    )
+    found = simulate(make_plant("graded"), path, np.full(6, 10.0))
+    assert found.power.tolist() == [10.0] * 4 + [3.0, 0.0]
+
+
 def test_plant_and_path_must_share_a_tick(plant: Plant) -> None:
-    with pytest.raises(BadInput, match="share one tick"):
+    with pytest.raises(BadInput, match=r"one tick, but have 0\.000125 s and 0\.0001 s; sample"):
         simulate(plant, find_path("diagonal", ticks=2, tick=1e-4), np.zeros(2))
+
+
+def test_a_path_that_is_lit_beside_the_plate_is_refused_before_it_begins(plant: Plant) -> None:
+    away = ScanPath(name="away", positions=np.array([[0.0, 0.0], [1e-3, 0.0], [8e-3, 0.0]]))
+    with pytest.raises(BadInput, match=r"away, tick 2: every point must lie on the 15 × 10 mm plate"):
+        simulate(plant, away, np.ones(2))
+    simulate(plant, replace(away, lit=np.array([True, False])), np.ones(2))  # in the dark it may go there
 
 
 def test_the_diagonal_turns_sharply_at_its_corners() -> None:
@@ -239,3 +242,11 @@ def test_going_back_is_one_turn_wherever_it_happens_within_a_hop() -> None:
 
 def test_a_path_of_one_hop_has_no_turns() -> None:
     assert find_turns(np.array([[0.0, 0.0], [1.0, 0.0]])).size == 0
+
+
+def test_a_tick_that_is_partly_dark_gets_its_lit_share_of_the_energy(plant: Plant, path: ScanPath) -> None:
+    shares = np.where(np.arange(TICKS) % 3 == 0, 0.3, 1.0)
+    partly = replace(path, lit=shares >= 0.5, shares=shares)
+    result = simulate(plant, partly, np.full(TICKS, 14.0))
+    assert result.power == pytest.approx(14.0 * shares)
+    assert result.books["absorbed"] == pytest.approx(14.0 * shares.sum() * path.tick, rel=1e-6)

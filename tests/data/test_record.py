@@ -4,8 +4,8 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.data import COLUMNS, EnsembleSettings, plan_episode, record_episode, record_path
 from laserloop.data import record as record_module
-from laserloop.plant import Camera, Plant, paper_settings
-from laserloop.process import CameraSettings
+from laserloop.plant import Camera, make_plant
+from laserloop.process import CameraSettings, Process
 
 AT = {name: i for i, name in enumerate(COLUMNS)}
 
@@ -13,11 +13,13 @@ AT = {name: i for i, name in enumerate(COLUMNS)}
 def test_every_column_is_what_its_name_says(small: EnsembleSettings) -> None:
     index = 2
     plan, values = plan_episode(small, index), record_episode(small, index).values
-    plant, nodes = Plant(paper_settings()), Camera()
-    cubic = Camera(CameraSettings(smooth=True, subgrid=True))
+    plant, nodes = make_plant("paper"), Camera()
+    chords = Camera(CameraSettings(sampling="bilinear"))
+    cubic = Camera(CameraSettings(sampling="smooth", subgrid=True))
     surface = plant.reset()
     for k in range(small.states):
         row, image, soft = values[k], nodes.see(surface), cubic.see(surface)
+        chord = chords.see(surface)
         ahead = plan.path.positions[k + 1 : k + 11]
         assert row[AT["power_w"]] == (plan.power[k - 1] if k else 0.0)
         assert np.array_equal(row[[AT["x_m"], AT["y_m"]]], plan.path.positions[k])
@@ -28,7 +30,8 @@ def test_every_column_is_what_its_name_says(small: EnsembleSettings) -> None:
         assert row[AT["t_peak_k"]] == soft.peak.temperature >= row[AT["t_node_k"]]
         assert (row[AT["peak_x_m"]], row[AT["peak_y_m"]]) == (soft.peak.x, soft.peak.y)
         for i in range(1, 11):
-            assert row[AT[f"preview_bilinear_{i}_k"]] == image.sample(ahead)[i - 1]
+            assert row[AT[f"preview_nearest_{i}_k"]] == image.sample(ahead)[i - 1]
+            assert row[AT[f"preview_bilinear_{i}_k"]] == chord.sample(ahead)[i - 1]
             assert row[AT[f"preview_smooth_{i}_k"]] == soft.sample(ahead)[i - 1]
         heading = np.arctan2(velocity[1], velocity[0])
         patch = soft.patch(plan.path.positions[k], heading, size=9, spacing=50e-6)
@@ -48,13 +51,15 @@ def test_a_used_plant_records_the_same_bits_as_a_new_one(small: EnsembleSettings
 
 def test_the_graded_plant_records_too() -> None:
     values = record_episode(EnsembleSettings(kind="base", runs=3, states=4, plant="graded"), 0).values
-    assert values.shape == (4, 112)
+    assert values.shape == (4, 122)
     assert np.isfinite(values).all()
     assert values[-1, AT["t_peak_k"]] > 300.0
 
 
 def test_power_and_path_must_fit(small: EnsembleSettings) -> None:
     plan = plan_episode(small, 0)
-    for power, tick in ((np.ones(100), 1.25e-4), (np.ones(0), 1.25e-4), (np.ones(3), 1e-4)):
+    for power in (np.ones(100), np.ones(0)):
         with pytest.raises(BadInput, match="a record needs power for 1 to 24 ticks"):
-            record_path(Plant(paper_settings(tick=tick)), plan.path, power)
+            record_path(make_plant("paper"), plan.path, power)
+    with pytest.raises(BadInput, match="share one tick"):
+        record_path(make_plant("paper", Process(tick=1e-4)), plan.path, np.ones(3))

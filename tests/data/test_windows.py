@@ -15,6 +15,7 @@ from laserloop.data import (
     split_windows,
 )
 from laserloop.data.ensemble import EXCITATIONS, GEOMETRIES
+from laserloop.process.camera import SAMPLINGS, Sampling
 
 AT = {name: i for i, name in enumerate(COLUMNS)}
 READINGS = {"node": ("t_node_k", "node_x_m", "node_y_m"), "peak": ("t_peak_k", "peak_x_m", "peak_y_m")}
@@ -34,9 +35,11 @@ def test_the_paper_has_395_windows_an_episode_and_126400_in_all() -> None:
 
 @pytest.mark.parametrize("horizon", [1, 3, 5, 10])
 @pytest.mark.parametrize("reading", ["node", "peak"])
-@pytest.mark.parametrize("smooth", [False, True])
-def test_each_entry_means_what_it_says(made: EpisodeStore, horizon: int, reading: str, smooth: bool) -> None:
-    windows = cut_windows(made, horizon, reading=reading, smooth=smooth)
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_each_entry_means_what_it_says(
+    made: EpisodeStore, horizon: int, reading: str, sampling: Sampling
+) -> None:
+    windows = cut_windows(made, horizon, reading=reading, sampling=sampling)
     assert len(windows) == 6 * (14 - horizon)
     assert windows.horizon == horizon
     t_max, at_x, at_y = (AT[name] for name in READINGS[reading])
@@ -47,13 +50,24 @@ def test_each_entry_means_what_it_says(made: EpisodeStore, horizon: int, reading
         for i in range(1, horizon + 1):
             row = [record[k + i, AT["power_w"]], *record[k + i - 1, AT["x_m"] : AT["vy_m_s"] + 1]]
             assert windows.branch[n, i - 1].tolist() == row
-            preview = AT[f"preview_{'smooth' if smooth else 'bilinear'}_{i}_k"]
+            preview = AT[f"preview_{sampling}_{i}_k"]
             assert windows.temps[n, i] == record[k, preview]
             assert windows.target[n, i - 1] == record[k + i, t_max]
+            assert windows.places[n, i - 1].tolist() == [record[k + i, at_x], record[k + i, at_y]]
         assert windows.temps[n, 0] == record[k, t_max]
         assert windows.location[n].tolist() == [record[k, at_x], record[k, at_y]]
         assert EXCITATIONS[windows.excitation[n]] == members[e].excitation
         assert GEOMETRIES[windows.geometry[n]] == members[e].geometry
+
+
+def test_a_record_of_before_says_which_previews_it_has() -> None:
+    older = tuple(name for name in COLUMNS if "nearest" not in name)
+    record = numbered(40)[:, : len(older)]
+    assert len(cut_episode(record, older, 5, sampling="bilinear")) == 34
+    with pytest.raises(
+        BadInput, match="must be bilinear or smooth, as it was made, but nearest ones are asked"
+    ):
+        cut_episode(record, older, 5)
 
 
 def test_inputs_never_see_a_temperature_after_their_tick() -> None:

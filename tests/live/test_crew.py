@@ -2,6 +2,8 @@
 
 import asyncio
 import signal
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -102,6 +104,26 @@ def test_who_gives_up_a_question_leaves_its_worker_free() -> None:
             question.cancel()
             await asyncio.gather(question, return_exceptions=True)
             assert [worker.free.is_set() for worker in crew._workers] == [True]
+        finally:
+            await crew.leave()
+
+    hold(live)
+
+
+def test_a_worker_that_dies_while_it_gets_ready_is_told_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not as a path that takes too long."""
+
+    async def start() -> room.Worker:
+        command = (sys.executable, "-c", "")
+        return room.Worker(await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE))
+
+    monkeypatch.setattr(room.Worker, "start", start)
+
+    async def live() -> None:
+        crew = Crew()
+        try:
+            with pytest.raises(BadInput, match="ended while they started"):
+                await crew.ask({"job": "look", "order": {}}, 5.0)
         finally:
             await crew.leave()
 

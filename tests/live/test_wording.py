@@ -25,6 +25,14 @@ def test_an_s_of_unknown_range_is_told_with_the_field_of_the_page(tmp_path: Path
     assert say_on_page(note).endswith("nothing says its range; if it is not, say which S is full power")
 
 
+def test_an_s_that_no_laser_gives_is_told_with_the_fields_of_the_page(tmp_path: Path) -> None:
+    (tmp_path / "a.gcode").write_text("G21 G90\nG0 X-0.5 Y0\nM3 S1000\nG1 X0.5 Y0 F18240\nM5\n")
+    with pytest.raises(BadInput, match="--s-max 1000") as refusal:
+        find_path(str(tmp_path / "a.gcode"), power_max=20.0)
+    told = say_on_page(str(refusal.value))
+    assert told.endswith("say which S is full power if S is not in W, or give the laser's own power.")
+
+
 def test_a_delay_beyond_the_plan_is_told_with_the_field_of_the_page() -> None:
     process = find_process("paper").change(delay_ticks=9)
     with pytest.raises(BadInput, match="--delay") as refusal:

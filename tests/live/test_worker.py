@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.conftest import need
 
 from laserloop.control.gains import find_gains
 from laserloop.live import worker
@@ -61,8 +62,11 @@ def test_a_run_is_told_from_its_beginning_to_its_record() -> None:
     rows = np.concatenate([found["rows"] for words, found in talk.messages if words["kind"] == "ticks"])
     record = json.loads(talk.messages[-1][1]["record"].tobytes())
     column = {name: rows[:, k] for k, name in enumerate(head["columns"])}
-    for name, other in (("t_k", "t_true_k"), ("power_w", "power_w"), ("predicted_k", "t_predicted_k")):
+    pairs = [("t_k", "t_true_k"), ("power_w", "power_w"), ("predicted_k", "t_predicted_k")]
+    for name, other in [*pairs, ("below", "counts_below")]:
         assert np.allclose(column[name], np.array(record["series"][other], float), rtol=1e-6), name
+    assert arrays["above"].astype(bool).tolist() == record["series"]["counts_above"] == [True] * 12
+    assert 0 < column["below"].sum() < 12
     frame = next(found for words, found in talk.messages if words["kind"] == "ticks")
     assert frame["image"].shape == (97, 97)
     assert frame["image"].argmax() // 97 in range(38, 59)  # the heat is where the beam is: in the middle
@@ -140,12 +144,15 @@ def test_memory_that_runs_out_ends_a_job_only(monkeypatch: Any) -> None:
 
 
 def test_a_file_is_planned_in_its_own_format(tmp_path: Path) -> None:
+    need("cc")
     part, out = tmp_path / "a.gcode", tmp_path / "out.gcode"
     part.write_text("G21 G90\nG0 X-0.5 Y0\nM3 S10\nG1 X0.5 Y0 F18240\nM5\n")
     planning = {"job": "plan", "order": {"path": {"file": "a"}}, "out": str(out)}
     talk = Talk(planning | {"files": {"a": ["my.gcode", str(part)]}}, LEAVE)
     assert talk.hold() == ["planned"]
-    assert out.read_text().startswith("G21 G90\nG0 X-0.5 Y0\n")
+    head, way = out.read_text().split("\n", 1)
+    assert head.startswith("; laserloop plan: powers are absorbed")
+    assert way.startswith("G21 G90\nG0 X-0.5 Y0\n")
     assert 760.0 < talk.messages[0][0]["t_max_k"] < 800.0
 
 
@@ -166,7 +173,8 @@ def short_tuning(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     tried: list[int] = []
     gains = find_gains("graded", find_process("paper"))
 
-    def tune_for(*_: Any, progress: Callable[[int, int], None]) -> Any:
+    def tune_for(*_: Any, names: tuple[str, ...], progress: Callable[[int, int], None]) -> Any:
+        assert names == ("pi",)  # only what was asked for
         for k in range(1, 5):
             progress(k, 4)
             tried.append(k)
@@ -271,8 +279,9 @@ def test_a_network_for_something_else_is_refused_with_what_the_page_can_choose()
 
 
 def test_the_s_of_full_power_scales_a_file(tmp_path: Path) -> None:
+    need("cc")
     part, out = tmp_path / "a.gcode", tmp_path / "out.gcode"
-    part.write_text("G21 G90\nG0 X-0.5 Y0\nM3 S500\nG1 X0.5 Y0 F18240\nM5\n")
+    part.write_text("G21 G90\nG0 X-0.5 Y0\nM3 S300\nG1 X0.5 Y0 F18240\nM5\n")
     files = {"a": ["my.gcode", str(part)]}
     looking = {"job": "look", "order": {"path": {"file": "a"}}, "files": files}
     scaled = {"path": {"file": "a"}, "s_max": 1000}

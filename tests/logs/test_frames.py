@@ -62,6 +62,28 @@ def test_a_folder_of_frames_is_a_recording_with_pictures(tmp_path: Path, ending:
     assert (np.diff(frame.y) > 0).all()
 
 
+def test_places_of_a_camera_that_looks_along_the_beam_count_from_it(tmp_path: Path) -> None:
+    recording = read_log(make_folder(tmp_path)).moved(np.array([1e-3, 0.0]))
+    assert recording.readings.place is not None
+    assert recording.readings.coaxial is not None
+    assert recording.readings.coaxial.all()
+    assert recording.readings.place == pytest.approx(np.tile([-60e-6, 10e-6], (ROWS, 1)), abs=1e-6)
+
+
+def test_places_in_frames_that_lie_somewhere_count_from_the_plate(tmp_path: Path) -> None:
+    file = make_folder(tmp_path) / "poses.csv"
+    header, *lines = file.read_text().split("\n")
+    where = [",0.1,0.2" if i else ",," for i in range(ROWS)]
+    rows = "\n".join(line + cell for line, cell in zip(lines, where, strict=True))
+    file.write_text(f"{header},frame_x_mm,frame_y_mm\n{rows}")
+    recording = read_log(tmp_path).moved(np.array([1e-3, 0.0]))
+    assert recording.readings.place is not None
+    assert recording.readings.coaxial is not None
+    assert recording.readings.coaxial[:, 0].tolist() == [True] + [False] * (ROWS - 1)
+    assert recording.readings.place[0] == pytest.approx([-60e-6, 10e-6], abs=1e-6)
+    assert recording.readings.place[1] == pytest.approx([1.04e-3, 0.21e-3], abs=1e-6)
+
+
 def test_pictures_can_be_shown_to_a_controller_and_moved_with_the_beam(tmp_path: Path) -> None:
     recording = read_log(make_folder(tmp_path)).centred()
     assert recording.readings.frame is not None

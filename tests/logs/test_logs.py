@@ -132,6 +132,18 @@ def test_a_run_without_measurements_says_what_is_taken_for_them(tmp_path: Path) 
     assert recording.readings.peak.tolist() == [400, 500]
 
 
+def test_a_machine_log_tells_where_each_peak_was_seen_and_moves_it_along(tmp_path: Path) -> None:
+    header = f"{NIST},measured_peak_k,measured_peak_x_mm,measured_peak_y_mm"
+    cells = ("700,0.5,-0.1", ",,", "nan,,", "710,0.7,", "720,0.8,0.2", ",9,9")
+    body = "\n".join(f"{line},{cell}" for line, cell in zip(rows().split("\n"), cells, strict=True))
+    recording = read_log(write(tmp_path, f"{header}\n{body}\n"))
+    nan = float("nan")
+    expected = 1e-3 * np.array([[0.5, -0.1], [nan, nan], [0.7, nan], [0.8, 0.2]])
+    assert recording.readings.place == pytest.approx(expected, nan_ok=True)
+    moved = recording.moved(np.array([1e-3, 2e-3])).readings
+    assert moved.place == pytest.approx(expected + np.array([1e-3, 2e-3]), nan_ok=True)
+
+
 def test_a_log_is_centred_by_its_lit_part(tmp_path: Path) -> None:
     body = "\n".join(f"{10 * i},{100 + i},{50},{10 if 0 < i < 3 else 0}" for i in range(6))
     recording = read_log(write(tmp_path, f"{NIST}\n{body}\n")).centred()

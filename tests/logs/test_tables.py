@@ -54,7 +54,7 @@ def test_parquet_has_the_same_columns_and_the_process_in_its_notes(tmp_path: Pat
 
 def test_a_field_is_opened_by_meshio_with_its_temperatures_in_place(tmp_path: Path) -> None:
     path = find_path("diagonal", ticks=4)
-    plant = make_plant("graded", path)
+    plant = make_plant("graded")
     for k in range(4):
         surface = plant.step(12.0, path.spot(k))
     file = tmp_path / "plate.vtk"

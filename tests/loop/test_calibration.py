@@ -9,11 +9,15 @@ from laserloop.bad_input import BadInput
 from laserloop.control.action import Status
 from laserloop.loop.calibration import Draws, calibrate_margins, find_margins_of, score_run
 from laserloop.loop.run import Run
+from laserloop.predict.twin import Counted
 from laserloop.process import Process
 
+HEATING = [500.0] * 10  # before the settled ticks
 
-def make_run(t_max: list[float], predicted: list[float], settled: list[bool]) -> Run:
+
+def make_run(t_max: list[float], predicted: list[float]) -> Run:
     n = len(t_max)
+    lit = np.ones(n, np.bool_)
     return Run(
         path="line",
         controller="twin",
@@ -22,8 +26,8 @@ def make_run(t_max: list[float], predicted: list[float], settled: list[bool]) ->
         subgrid=True,
         t=np.arange(n, dtype=np.float64),
         positions=np.zeros((n, 2)),
-        lit=np.ones(n, np.bool_),
-        settled=np.array(settled),
+        lit=lit,
+        counted=Counted(lit, lit),
         power=np.ones(n),
         t_node=np.zeros(n),
         t_peak=np.array(t_max),
@@ -37,12 +41,12 @@ def make_run(t_max: list[float], predicted: list[float], settled: list[bool]) ->
 
 
 def test_a_run_is_scored_by_its_worst_settled_ticks_on_either_side() -> None:
-    run = make_run([500.0, 783.0, 776.0, 780.0], [700.0, 780.0, 781.0, np.nan], [False, True, True, True])
+    run = make_run([*HEATING, 783.0, 776.0, 780.0], [*[700.0] * 10, 780.0, 781.0, np.nan])
     assert score_run(run) == (3.0, 5.0)
 
 
 def test_runs_that_say_nothing_are_refused() -> None:
-    silent = make_run([780.0, 780.0], [np.nan, np.nan], [True, True])
+    silent = make_run([780.0, 780.0], [np.nan, np.nan])
     with pytest.raises(BadInput, match="made none"):
         score_run(silent)
     with pytest.raises(BadInput, match="must be whole"):

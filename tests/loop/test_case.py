@@ -12,15 +12,27 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Controller, Status
 from laserloop.control.gains import Gains, find_gains
-from laserloop.loop.case import Hooks, LoopCase, choose, keep_case, prepare, record_case, run_case
-from laserloop.loop.controllers import choose_camera
+from laserloop.control.twin import make_twin_problem
+from laserloop.loop.case import (
+    Hooks,
+    LoopCase,
+    Prepared,
+    choose,
+    keep_case,
+    prepare,
+    record_case,
+    run_case,
+    tell_process,
+)
+from laserloop.loop.controllers import choose_camera, plan_with
 from laserloop.loop.faults import Fault
 from laserloop.papers.halilovic.study.loop_tables import list_table_2, list_table_3
 from laserloop.papers.halilovic.study.published import TABLE_2, TABLE_3
-from laserloop.paths import find_path, sample_polyline
+from laserloop.paths import ScanPath, find_path, sample_polyline
 from laserloop.paths.preview import Preview
-from laserloop.plant import Image, make_plant
+from laserloop.plant import Image, Plant, make_plant
 from laserloop.predict.networks import Model, find_model, save_model
+from laserloop.predict.twin import TwinPredictor
 from laserloop.process import Process
 
 PLANNED = LoopCase(path="diagonal", controller="ipopt", model="paper-corner", ticks=2, delta_k=None)
@@ -47,6 +59,26 @@ def test_a_run_is_kept_and_not_run_again(tmp_path: Path) -> None:
 def test_a_case_is_named_by_what_its_model_learned_not_by_its_folder() -> None:
     named = LoopCase(path="spiral", controller="ipopt", model="paper-corner").settings()
     assert named["model"] == find_model("paper-corner").provenance["identity"]
+
+
+def test_an_own_predictor_is_planned_with_as_a_contestant_of_the_arena_is(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from laserloop.predict.twin import TwinPredictor\n\n\n"
+        "class Mine(TwinPredictor):\n    name = 'mine'\n"
+    )
+    lit = np.arange(40) % 20 < 15
+    path = ScanPath(name="dashes", positions=find_path("diagonal", ticks=40).positions, lit=lit)
+    case = LoopCase(path="dashes", plant="graded", controller="sqp", model=f"{file}:Mine", ticks=40)
+
+    def seat(ready: Prepared, plant: Plant) -> Controller:  # as the arena does
+        return plan_with(TwinPredictor(tell_process(ready)), make_twin_problem(ready.problem), name="mine")
+
+    mine = run_case(case, Hooks(path=path))
+    theirs = run_case(replace(case, model=None, controller="mine"), Hooks(path=path, build=seat))
+    assert mine.controller == theirs.controller == "mine"
+    assert mine.power.tolist() == theirs.power.tolist()
+    assert mine.predicted[mine.settled] == pytest.approx(780.0, abs=0.5)
 
 
 def test_no_two_different_cases_share_their_settings(tmp_path: Path, model: Model) -> None:
@@ -97,12 +129,12 @@ def test_the_tables_hold_every_row_of_the_paper() -> None:
 
 def test_a_camera_reads_as_the_model_learned_and_otherwise_as_the_plant_does(model: Model) -> None:
     assert model.trained_for is not None
-    taught = replace(model, trained_for=replace(model.trained_for, reading="peak", smooth=True))
-    for name, own in (("paper", False), ("graded", True)):
-        plant = make_plant(name, find_path("spiral", ticks=1), Process().change(noise_k=2.0, delay_ticks=1))
-        for read, want in ((None, own), (model, False), (taught, True)):
+    taught = replace(model, trained_for=replace(model.trained_for, reading="peak", sampling="smooth"))
+    for name, own in (("paper", (False, "nearest")), ("graded", (True, "smooth"))):
+        plant = make_plant(name, Process().change(noise_k=2.0, delay_ticks=1))
+        for read, want in ((None, own), (model, (False, model.sampling)), (taught, (True, "smooth"))):
             camera = choose_camera(plant, read)
-            assert (camera.subgrid, camera.smooth) == (want, want)
+            assert (camera.subgrid, camera.sampling) == want
             assert (camera.noise, camera.delay) == (2.0, 1)
 
 
@@ -129,16 +161,18 @@ def spy(case: LoopCase) -> list[Image | None]:
 
 def test_in_the_loop_the_camera_reads_as_the_model_learned(model: Model, tmp_path: Path) -> None:
     assert model.trained_for is not None
-    taught = replace(model, trained_for=replace(model.trained_for, reading="peak", smooth=True))
+    taught = replace(model, trained_for=replace(model.trained_for, reading="peak", sampling="smooth"))
     save_model(taught, tmp_path)
     for case, want in (
-        (PLANNED, False),
-        (replace(PLANNED, model=str(tmp_path), force=True), True),
-        (LoopCase(path="diagonal", controller="pi", ticks=2), False),
-        (LoopCase(path="diagonal", controller="pi", ticks=2, plant="graded"), True),
+        (PLANNED, (False, model.sampling)),
+        (replace(PLANNED, sampling="bilinear"), (False, "bilinear")),
+        (replace(PLANNED, sampling="nearest"), (False, "nearest")),
+        (replace(PLANNED, model=str(tmp_path), force=True), (True, "smooth")),
+        (LoopCase(path="diagonal", controller="pi", ticks=2), (False, "nearest")),
+        (LoopCase(path="diagonal", controller="pi", ticks=2, plant="graded"), (True, "smooth")),
     ):
         images = [image for image in spy(case) if image is not None]
-        assert [(image.subgrid, image.smooth) for image in images] == [(want, want)] * 2
+        assert [(image.subgrid, image.sampling) for image in images] == [want] * 2
 
 
 def test_every_setting_of_the_camera_reaches_the_loop() -> None:
@@ -373,3 +407,28 @@ def test_adaptive_margins_are_in_the_record_and_only_the_twin_has_them() -> None
     assert len(set(series["margin_above_k"])) > 1  # they follow
     with pytest.raises(BadInput, match="belong to the twin"):
         record_case(replace(case, controller="pi"))
+
+
+@pytest.mark.parametrize(
+    ("controller", "given", "words"),
+    [
+        ("pi", {"delta_k": 13.0}, "--delta-k belongs to twin, realtime, ipopt, sqp, oracle, but the"),
+        ("feedforward", {"delta_k": 13.0}, "the controller is feedforward; leave it out"),
+        ("constant", {"tracking": 50.0}, "--tracking belongs to twin, realtime, ipopt, sqp, oracle, but"),
+        ("pi", {"graph": "plain"}, "--graph belongs to ipopt, but the controller is pi; leave it out"),
+        ("twin", {"graph": "plain"}, "--graph belongs to ipopt, but the controller is twin"),
+        ("twin", {"model": "paper-base"}, "--model belongs to realtime, ipopt, sqp, but the controller is"),
+    ],
+)
+def test_an_option_that_a_controller_does_not_use_is_refused(
+    controller: str, given: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        choose(LoopCase(path="diagonal", controller=controller, plant="graded", **given))
+    for neutral in ({"delta_k": 0.0}, {"delta_k": None}, {"tracking": None}, {"graph": "folded"}):
+        choose(LoopCase(path="diagonal", controller=controller, plant="graded", **neutral))
+
+
+def test_an_own_class_is_built_with_the_margin_and_the_price() -> None:
+    case = LoopCase(path="diagonal", controller="own.py:Mine", delta_k=13.0, tracking=50.0)
+    assert choose(case).delta_k == 13.0

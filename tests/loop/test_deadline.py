@@ -1,5 +1,7 @@
 """Deadlines: who is late follows the plan he has."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -85,3 +87,27 @@ def test_without_a_charge_the_clock_is_real() -> None:
 def test_a_senseless_deadline_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(BadInput):
         DeadlineController(Planner(), **wrong)  # type: ignore[arg-type]
+
+
+def test_margins_and_window_of_a_plan_are_told_as_long_as_it_is_followed() -> None:
+    class Telling(Planner):
+        def act(self, image: Image | None, preview: Preview) -> Action:
+            k = round(preview.time / TICK)
+            return replace(super().act(image, preview), margins=(k + 1.0, 2.0), window=(700.0, 800.0 + k))
+
+    late = DeadlineController(Telling(), charge=lambda _: 2.5 * TICK)
+    actions = drive(late, 7)
+    assert [a.margins for a in actions] == [None] * 2 + [(1.0, 2.0)] * 3 + [(4.0, 2.0)] * 2
+    assert [a.window for a in actions] == [None] * 2 + [(700.0, 800.0)] * 3 + [(700.0, 803.0)] * 2
+
+
+def test_an_own_class_needs_act_alone_and_may_answer_bare_powers() -> None:
+    class Mine:
+        def act(self, image: Image | None, preview: Preview) -> float:
+            return 7.5 if preview.time < 2.5 * TICK else float("nan")
+
+    controller = DeadlineController(Mine(), charge=lambda _: 0.0)  # type: ignore[arg-type]  # as users do
+    assert (controller.name, controller.horizon, controller.memory) == ("Mine", 1, 0)
+    actions = drive(controller, 4)
+    assert [a.power for a in actions] == [7.5, 7.5, 7.5, 0.0]
+    assert [a.status for a in actions] == [Status.BARE] * 3 + [Status.NOT_FINITE]

@@ -10,7 +10,7 @@ from laserloop.control.twin import make_twin_problem
 from laserloop.loop.layers import Recoating, join_layers, run_layers
 from laserloop.native.twin import make_twin
 from laserloop.paths import ScanPath
-from laserloop.plant import Camera, Plant, moving_settings
+from laserloop.plant import Camera, make_plant
 from laserloop.process import CameraSettings, Process
 
 HOP = 0.304 * 1.25e-4  # m, of a tick
@@ -24,7 +24,7 @@ def line(ticks: int = 30) -> ScanPath:
 
 
 def make_camera() -> Camera:
-    return Camera(CameraSettings(smooth=True, subgrid=True))
+    return Camera(CameraSettings(sampling="smooth", subgrid=True))
 
 
 def test_layers_are_joined_by_dark_ticks() -> None:
@@ -37,18 +37,18 @@ def test_layers_are_joined_by_dark_ticks() -> None:
 
 
 def test_at_constant_power_each_layer_is_hotter_while_the_plate_warms_up() -> None:
-    plant = Plant(moving_settings(PROCESS))
+    plant = make_plant("graded", PROCESS)
     runs = run_layers(plant, make_camera(), ConstantController(12.0), 3 * [line()], RECOATING)
     assert [run.ending for run in runs] == 3 * ["path completed"]
     ends = [run.t_peak[-1] for run in runs]
     assert ends[0] < ends[1] < ends[2] < ends[0] + 30.0
-    assert plant.grid.plate[2] == pytest.approx(1e-3 + 2 * 4e-5)
+    assert plant.cells()[2][-1] == pytest.approx(1e-3 + 2 * 4e-5)
     books = plant.books
     assert books["stored"] + books["lost"] == pytest.approx(books["absorbed"], rel=1e-6)
 
 
 def test_the_twin_hears_of_the_pause_and_predicts_the_next_layer() -> None:
-    plant = Plant(moving_settings(PROCESS))
+    plant = make_plant("graded", PROCESS)
     runs = run_layers(
         plant, make_camera(), make_twin(make_twin_problem(MpcProblem()), PROCESS), 2 * [line()], RECOATING
     )
@@ -59,7 +59,7 @@ def test_the_twin_hears_of_the_pause_and_predicts_the_next_layer() -> None:
 
 
 def test_after_a_long_pause_the_twin_begins_as_on_a_cold_plate() -> None:
-    plant, twin = Plant(moving_settings(PROCESS)), make_twin(make_twin_problem(MpcProblem()), PROCESS)
+    plant, twin = make_plant("graded", PROCESS), make_twin(make_twin_problem(MpcProblem()), PROCESS)
     long = Recoating(pause=2.0, thickness=4e-5)
     runs = run_layers(plant, make_camera(), twin, 2 * [line()], long)
     np.testing.assert_allclose(runs[1].power[:10], runs[0].power[:10], atol=0.3)
@@ -75,3 +75,11 @@ def test_layers_must_share_a_tick() -> None:
     other = ScanPath(name="slow", positions=line().positions, tick=1e-3)
     with pytest.raises(BadInput, match="all of one tick"):
         join_layers([line(), other], RECOATING)
+
+
+def test_a_layer_beside_the_plate_is_refused_before_any_is_begun() -> None:
+    away = ScanPath(name="away", positions=line().positions + np.array([0.0, 3e-3]))
+    with pytest.raises(BadInput, match="must lie on the 5 × 4 mm plate"):
+        run_layers(
+            make_plant("graded", PROCESS), make_camera(), ConstantController(12.0), [line(), away], RECOATING
+        )

@@ -1,5 +1,6 @@
 """do-mpc's verb in front of laserloop's controllers, and behind them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def path() -> ScanPath:
 
 @pytest.fixture(scope="module")
 def plant(path: ScanPath) -> Plant:
-    return make_plant("graded", path)
+    return make_plant("graded")
 
 
 @pytest.mark.parametrize("name", ["twin", "pi"])
@@ -61,15 +62,17 @@ def test_a_loop_of_make_steps_is_the_loop(name: str, plant: Plant, path: ScanPat
         twin = make_twin(make_twin_problem(MpcProblem()), Process())
         return twin if name == "twin" else PiController(GAINS, (0.0, 20.0))
 
-    run = run_closed_loop(plant, Camera(choose_camera(plant, None)), make(), path)
-    surface = plant.reset()
-    stepper = StepController(make(), path, surface.x, surface.y, power=(0.0, 20.0))
+    camera = Camera(replace(choose_camera(plant, None), pixel=50e-6))  # the state of every tick has one size
+    run = run_closed_loop(plant, camera, make(), path)
+    camera.reset()
+    image = camera.see(plant.reset())
+    stepper = StepController(make(), path, image.x, image.y, power=(0.0, 20.0))
     powers = []
     for k in range(len(path)):
-        u0 = stepper.make_step(surface.temperature.ravel())
+        u0 = stepper.make_step(image.temperature.ravel())
         assert u0.shape == (1, 1)
         powers.append(u0[0, 0])
-        surface = plant.step(powers[-1], path.spot(k))
+        image = camera.see(plant.step(powers[-1], path.spot(k)))
     assert powers == pytest.approx(run.power.tolist(), abs=1e-9)
     assert stepper.last is not None
     with pytest.raises(BadInput, match="has ended"):

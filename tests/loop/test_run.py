@@ -1,5 +1,6 @@
 """The closed loop: order of events, the record, and endings that are sentences."""
 
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +11,12 @@ from laserloop.control.action import Action, Status
 from laserloop.control.constant import ConstantController
 from laserloop.data.episode import simulate
 from laserloop.loop.rig import bound
-from laserloop.loop.run import COMPLETED, run_closed_loop
+from laserloop.loop.run import COMPLETED, Tick, run_closed_loop
 from laserloop.loop.scores import score
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.preview import Preview
-from laserloop.plant import Camera, Image, Plant, make_plant
+from laserloop.plant import Camera, Image, Plant, Surface, make_plant
+from laserloop.predict.twin import find_excused
 from laserloop.process import CameraSettings
 
 
@@ -45,7 +47,7 @@ def path() -> ScanPath:
 
 @pytest.fixture(scope="module")
 def plant(path: ScanPath) -> Plant:
-    return make_plant("paper", path)
+    return make_plant("paper")
 
 
 def test_constant_power_in_the_loop_is_the_open_loop_episode(plant: Plant, path: ScanPath) -> None:
@@ -76,6 +78,10 @@ def test_measured_is_the_reading_that_came_at_the_end_of_a_tick_however_old(
     came = np.flatnonzero(np.isfinite(run.measured))
     assert came.tolist() == [2, 5, 8, 11]  # looked at before ticks 3, 6, 9 and 12
     assert run.measured[came] == pytest.approx(run.t_node[came - 2])
+    assert run.measured_at is not None
+    assert np.flatnonzero(np.isfinite(run.measured_at[:, 0])).tolist() == came.tolist()
+    behind = np.linalg.norm(run.measured_at[came] - run.positions[came - 2], axis=1)
+    assert behind.max() < 150e-6  # of the beam when the picture was taken
 
 
 def test_the_preview_knows_the_way_and_the_powers_given(plant: Plant, path: ScanPath) -> None:
@@ -147,6 +153,33 @@ def test_a_dark_tick_gets_no_power_whatever_a_controller_says(plant: Plant, path
     assert run.statuses[:3] == (Status.DARK,) * 3
     assert run.t_max[:3] == pytest.approx(300.0)
     assert run.settled.tolist() == [False] * 13 + [True] * 2
+    assert [side.tolist() for side in run.counted] == [run.settled.tolist()] * 2  # on the paper's plant
+
+
+def test_on_the_graded_plant_lit_ticks_count_from_the_first_on(path: ScanPath) -> None:
+    dark = replace(path, lit=np.arange(15) >= 3)
+    plant = make_plant("graded")
+    run = run_closed_loop(plant, Camera(), ConstantController(14.0), dark)
+    np.testing.assert_array_equal(run.counted.above, dark.lit)
+    np.testing.assert_array_equal(
+        run.counted.below, dark.lit & ~find_excused(plant.settings.process, dark, run.power)
+    )
+    assert run.counted.below.sum() == 9
+
+
+def test_no_surface_outlives_its_tick(plant: Plant, path: ScanPath) -> None:
+    alive: list[weakref.ref[Surface]] = []
+    most = 0
+
+    def watch(k: int, tick: Tick) -> None:
+        nonlocal most
+        alive.append(weakref.ref(tick.surface))
+        most = max(most, sum(surface() is not None for surface in alive))
+
+    run = run_closed_loop(plant, Camera(), ConstantController(14.0), path, watch=watch)
+    assert len(run) == len(alive) == 15
+    assert most <= 3  # that of the tick, the one before it, and what a camera keeps
+    assert run.t_peak[-1] > 700.0
 
 
 def test_power_that_drifts_away_heats_less_and_is_recorded_as_commanded(plant: Plant, path: ScanPath) -> None:
@@ -228,7 +261,7 @@ def test_the_laser_keeps_its_own_limits(wanted: float, given: float) -> None:
 def test_a_plant_that_fails_ends_the_run_with_a_sentence(
     path: ScanPath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plant = make_plant("paper", path)
+    plant = make_plant("paper")
     step = plant.step
 
     def fail(power: float, spot: np.ndarray) -> object:
@@ -250,3 +283,25 @@ def test_a_run_carries_the_notes_of_its_path(plant: Plant, path: ScanPath) -> No
 def test_a_path_of_one_tick_is_a_run(plant: Plant) -> None:
     run = run_closed_loop(plant, Camera(), ConstantController(14.0), find_path("spiral", ticks=1))
     assert len(run) == 1
+
+
+def test_answers_that_are_no_power_have_a_status_and_a_note(plant: Plant, path: ScanPath) -> None:
+    powers = [14.0] * 3 + [float("nan")] * 2 + [14.0] * 10
+    lit = np.arange(15) != 4
+    run = run_closed_loop(plant, Camera(), Watcher(powers), replace(path, lit=lit))
+    assert run.statuses[3] is Status.NOT_FINITE
+    assert run.statuses[4] is Status.DARK
+    note = "the controller answered no finite power in 1 of 14 lit ticks, first at tick 3; the least power"
+    assert any(note in told for told in run.notes)
+    assert not any(
+        "finite" in told for told in run_closed_loop(plant, Camera(), Watcher([9.0] * 15), path).notes
+    )
+
+
+def test_a_path_of_another_tick_or_beside_the_plate_is_refused_before_it_begins(plant: Plant) -> None:
+    slow = find_path("diagonal", ticks=2, tick=1e-3)
+    with pytest.raises(BadInput, match="plant and path must share one tick"):
+        run_closed_loop(plant, Camera(), ConstantController(14.0), slow)
+    away = ScanPath(name="away", positions=np.array([[0.0, 0.0], [0.0, 6e-3]]))
+    with pytest.raises(BadInput, match="away, tick 1: every point must lie on the 15 × 10 mm plate"):
+        run_closed_loop(plant, Camera(), ConstantController(14.0), away)

@@ -1,4 +1,6 @@
-"""Scores: each is the number its name promises, over the settled ticks only."""
+"""Scores: each is the number its name promises, over the ticks that count on its side."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from laserloop.control.action import Status
 from laserloop.loop.run import Run
 from laserloop.loop.scores import score, series_of, spread
 from laserloop.paths import ScanPath
+from laserloop.predict.twin import Counted
 from laserloop.process import Process
 
 WINDOW = (760.0, 800.0)
@@ -18,6 +21,7 @@ def make(
     power: list[float] | None = None,
     *,
     lit: list[bool] | None = None,
+    counted: Counted | None = None,
     subgrid: bool = False,
 ) -> Run:
     n = len(t_max)
@@ -30,7 +34,7 @@ def make(
         process=Process(),
         subgrid=subgrid,
         lit=path.lit,
-        settled=path.counted,
+        counted=counted or Counted(path.counted, path.counted),
         t=np.linspace(1.25e-4, n * 1.25e-4, n),
         positions=np.stack((1e-3 * np.arange(n), np.zeros(n)), axis=1),
         power=np.array(power or [14.0] * n),
@@ -45,10 +49,10 @@ def make(
     )
 
 
-HEATING = [900.0] * 10  # before the settled ticks: must not count
+HEATING = [900.0] * 10  # before the settled ticks: must not count on the paper's plant
 
 
-def test_bounds_are_counted_over_settled_ticks_only() -> None:
+def test_on_the_papers_plant_only_settled_ticks_count() -> None:
     found = score(make([*HEATING, 780.0, 805.0, 802.0, 750.0]), WINDOW)
     assert found["settled_from"] == 10
     assert found["t_max_k"] == 805.0
@@ -81,7 +85,39 @@ def test_after_a_dark_stretch_settling_is_counted_anew() -> None:
     truth = [900.0] * 10 + [790.0, 791.0] + [999.0] * 3 + [900.0] * 10 + [805.0, 780.0]
     found = score(make(truth, lit=lit), WINDOW)
     assert (found["n_over"], found["t_max_k"], found["settled_from"]) == (1, 805.0, 10)
-    assert series_of(make(truth, lit=lit))["settled"] == [k in (10, 11, 25, 26) for k in range(27)]
+    series = series_of(make(truth, lit=lit))
+    assert series["counts_above"] == series["counts_below"] == [k in (10, 11, 25, 26) for k in range(27)]
+
+
+def test_elsewhere_the_first_lit_tick_counts_above_and_below_what_could_have_been_reached() -> None:
+    lit = np.array([True] * 3 + [False] + [True] * 3)
+    below = np.array([False, True, True, False, False, False, True])
+    truth = [700.0, 750.0, 780.0, 999.0, 810.0, 740.0, 790.0]
+    predicted = [702.0, 750.0, 780.0, 0.0, 780.0, 740.0, 790.0]
+    power = [20.0, 10.0, 10.0, 0.0, 20.0, 10.0, 10.0]
+    run = make(truth, predicted, power, lit=lit.tolist(), counted=Counted(lit, below), subgrid=True)
+    found = score(run, WINDOW)
+    assert found["settled_from"] == 0
+    assert (found["t_max_k"], found["n_over"], found["overshoot_k"]) == (810.0, 1, 10.0)
+    assert (found["t_min_k"], found["deepest_below_k"]) == (750.0, 10.0)
+    assert found["below_fraction"] == 1 / 3
+    assert found["starts"] == found["peak"]["starts"] == {"over_k": 10.0, "ticks_to_floor": 3}
+    assert found["node"]["starts"]["over_k"] == 0.0
+    assert found["residual_max_k"] == 30.0  # a wrong prediction of the first lit tick is one
+    assert found["worst_residual"]["residual_k"] == -30.0
+    assert found["power_mean_w"] == pytest.approx(80 / 6)
+    assert series_of(run)["counts_below"] == below.tolist()
+
+
+def test_windows_that_changed_are_scored_as_they_were() -> None:
+    lit = np.ones(3, np.bool_)
+    run = replace(
+        make([780.0, 780.0, 780.0], counted=Counted(lit, lit)),
+        windows=np.array([[700.0, 740.0], [np.nan, np.nan], [790.0, 800.0]]),
+    )
+    found = score(run, WINDOW)
+    assert (found["n_over"], found["overshoot_k"]) == (1, 40.0)
+    assert (found["below_fraction"], found["deepest_below_k"]) == (1 / 3, 10.0)
 
 
 def test_a_bound_that_is_kept_has_no_overshoot() -> None:

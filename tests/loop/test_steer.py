@@ -1,19 +1,21 @@
 """Changes in mid-run: who aims at a window follows it, scores follow it, and less light takes more power."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem
-from laserloop.loop.case import Hooks, LoopCase, Prepared, prepare, record, run_prepared
+from laserloop.loop.case import Hooks, LoopCase, Prepared, prepare, record, run_case, run_prepared
 from laserloop.loop.controllers import make_controller
+from laserloop.loop.faults import Fault
 from laserloop.loop.rig import look_ahead
 from laserloop.loop.run import Run, StopRun, Tick
 from laserloop.loop.steer import SteeredController, Steering
 from laserloop.native.twin import TwinController
 from laserloop.paths import find_path
-from laserloop.plant import Camera, Plant
-from laserloop.plant.settings import paper_settings
+from laserloop.plant import Camera, make_plant
 from laserloop.predict.networks import find_model
 from laserloop.process import Process
 
@@ -53,7 +55,7 @@ def test_a_planner_with_a_network_takes_another_window(controller: str) -> None:
     problem = MpcProblem(margin_above=13.0)
     planner = make_controller(controller, problem, plant=None, model=find_model("paper-corner"))
     path = find_path("diagonal", ticks=20)
-    image = Camera().see(Plant(paper_settings()).reset())
+    image = Camera().see(make_plant("paper").reset())
     predicted = []
     for window in (BEFORE, (400.0, 420.0), BEFORE):
         SteeredController(planner, BEFORE).set_window(*window)
@@ -93,9 +95,10 @@ def test_scores_follow_the_window() -> None:
     assert (run.t_max > BEFORE[1]).sum() >= 65
     slow, ready = drive("constant", 90)
     assert slow.windows is not None
-    below = slow.settled & (slow.t_max < slow.windows[:, 0])
+    counted = slow.counted.below
+    below = counted & (slow.t_max < slow.windows[:, 0])
     assert below[CHANGE + 1]
-    assert record(slow, ready.problem, model=None)["below_fraction"] == below.sum() / slow.settled.sum()
+    assert record(slow, ready.problem, model=None)["below_fraction"] == below.sum() / counted.sum()
     assert told["series"]["window_low_k"][CHANGE : CHANGE + 2] == [BEFORE[0], AFTER[0]]
 
 
@@ -104,6 +107,18 @@ def test_less_light_on_the_plate_takes_more_power() -> None:
     before, after = np.median(run.power[40:CHANGE]), np.median(run.power[CHANGE + 20 :])
     assert after / before == pytest.approx(1 / 0.8, rel=0.06)
     assert run.t_max[CHANGE + 1] < run.t_max[CHANGE] - 5.0
+
+
+def test_a_hand_on_absorptivity_adds_to_the_faults_of_the_case() -> None:
+    faults = (Fault(kind="absorbed", factor=0.5), Fault(kind="drop"))
+    case = LoopCase(path="diagonal", controller="constant", plant="graded", ticks=12, faults=faults)
+    steering = Steering(BEFORE)
+    steering.absorb(0.8)
+    late = Fault(kind="drop", first=6).disturb
+    watched = run_case(case, Hooks(drift=steering.drift, disturb=late))
+    told = replace(case, faults=(*faults, Fault(kind="absorbed", factor=0.8)))
+    assert watched.t_max.tolist() == run_case(told).t_max.tolist()
+    assert np.isnan(watched.measured).all()
 
 
 def test_who_watches_may_end_the_run() -> None:

@@ -12,7 +12,7 @@ from laserloop.control.pi import PiController, PiGains
 from laserloop.control.problem import MpcProblem
 from laserloop.loop.controllers import choose_camera
 from laserloop.loop.run import run_closed_loop
-from laserloop.loop.tuning import Course, price_of, tune_for
+from laserloop.loop.tuning import EVALUATIONS, Course, price_of, tune, tune_for
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, make_plant
 from laserloop.process import Process
@@ -31,7 +31,7 @@ class Valley(Course):
     """A course whose prices are known: least at 12 W; at 785 K, 0.1 W/K, 1 ms; at κ = 0.4, 10 ms, 0.3 mm."""
 
     def __init__(self) -> None:
-        super().__init__(lambda path: make_plant("paper", path), [], PROBLEM, None)
+        super().__init__(make_plant("paper"), [], PROBLEM, None)
 
     def price(self, controller: Controller) -> float:
         if isinstance(controller, ConstantController):
@@ -69,8 +69,8 @@ def test_every_search_finds_the_bottom_of_its_valley() -> None:
 @pytest.mark.parametrize("plant", ["paper", "graded"])
 def test_a_price_is_taken_on_the_plants_own_reading(plant: str) -> None:
     path = find_path("diagonal", ticks=15)
-    course = Course(lambda scan: make_plant(plant, scan), [path], PROBLEM, None)
-    run = run_closed_loop(make_plant(plant, path), Camera(), ConstantController(14.0), path)
+    course = Course(make_plant(plant), [path], PROBLEM, None)
+    run = run_closed_loop(make_plant(plant), Camera(), ConstantController(14.0), path)
     own = run.t_peak if plant == "graded" else run.t_node
     assert course.price(ConstantController(14.0)) == price_of(own[run.settled], PROBLEM)
 
@@ -79,8 +79,8 @@ def test_a_price_is_taken_on_the_plants_own_reading(plant: str) -> None:
 def test_a_controller_is_tuned_with_the_camera_it_will_have(plant: str) -> None:
     path = find_path("diagonal", ticks=15)
     pi = PiController(PiGains(setpoint=780.0, bias=14.0, gain=0.05, reset_time=2e-3), PROBLEM.power)
-    course = Course(lambda scan: make_plant(plant, scan), [path], PROBLEM, None)
-    there = make_plant(plant, path)
+    course = Course(make_plant(plant), [path], PROBLEM, None)
+    there = make_plant(plant)
     run = run_closed_loop(there, Camera(choose_camera(there, None)), pi, path)
     assert course.price(pi) == price_of(run.t_max[run.settled], PROBLEM)
 
@@ -107,4 +107,21 @@ def test_gains_are_tuned_for_a_process_that_nobody_tuned_for(monkeypatch: pytest
     process = Process().change(material="ti64", window_k=[500.0, 540.0], power_w=[0.0, 12.0])
     gains = tune_for("paper", process, MpcProblem(window=process.window, power=process.laser.power))
     assert 0.5 < gains.constant < 6.0
+    assert gains.pi is not None
     assert 500.0 < gains.pi.setpoint < 540.0
+
+
+def test_only_what_is_asked_for_is_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("laserloop.loop.tuning.price_of", lambda *_: 1.0)
+    told = list[tuple[int, int]]()
+    path = find_path("diagonal", ticks=2)
+    gains = tune(
+        make_plant("paper"),
+        [path],
+        PROBLEM,
+        names=("constant",),
+        progress=lambda *now: told.append(now),
+    )
+    assert (gains.pi, gains.feedforward) == (None, None)
+    assert told[-1][1] == EVALUATIONS["constant"]
+    assert len(told) <= EVALUATIONS["constant"]

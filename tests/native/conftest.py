@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.conftest import lack, need
 
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question
@@ -25,10 +26,17 @@ Draw = Callable[[MsDeepONet], Model]
 @pytest.fixture(scope="session")
 def compilers() -> list[str]:
     """Those of this machine; where there is none, nothing native can be tested."""
-    found = [name for name in ("gcc", "clang") if shutil.which(name)]
+    found = [name for name in ("cc", "clang") if shutil.which(name)]
     if not found:
-        pytest.skip("no C compiler on this machine")
+        lack("cc")
     return found
+
+
+@pytest.fixture(params=["cc", "clang"])
+def compiler(request: pytest.FixtureRequest) -> str:
+    """Each of the two that an export is compiled with."""
+    need(request.param)
+    return str(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,8 @@ from laserloop.control.action import Status
 from laserloop.control.problem import MpcProblem
 from laserloop.control.question import Question
 from laserloop.native import export_c
-from laserloop.native.engine import CEngine
-from laserloop.native.render import IMPLAUSIBLE
+from laserloop.native.engine import CEngine, address, aligned
+from laserloop.native.render import READINGS, SENTENCES
 from laserloop.predict.networks import Model
 
 FloatArray = NDArray[np.float64]
@@ -24,14 +24,15 @@ Setup = tuple[Model, MpcProblem]
 Pose = Callable[..., list[Question]]
 Change = Callable[..., Question]
 
-REFUSED = (5, IMPLAUSIBLE)
-EXHAUSTED = (4, Status.EXHAUSTED.value)
+SOLVED, HELD, BAD_PLACE, LEAST, EXHAUSTED, BAD_TICK, NOT_BEGUN = 0, 3, 5, 6, 7, 8, 10
+TAKEN, IMPLAUSIBLE, FROZEN, TOO_OLD, NOT_READ = range(5)
 
 
 class Input(ctypes.Structure):
-    """`laserloop_input` of the header, for a horizon of 5."""
+    """`laserloop_network_input` of the header, for a horizon of 5."""
 
     _fields_ = (
+        ("tick", ctypes.c_uint),
         ("kinematics", ctypes.c_double * 20),
         ("temps", ctypes.c_double * 6),
         ("location", ctypes.c_double * 2),
@@ -45,23 +46,32 @@ class Input(ctypes.Structure):
 
 
 class Deployed:
-    """The four functions of an exported folder, through its own header's interface."""
+    """The functions of an exported folder, through its own header's interface."""
 
     def __init__(self, cc: str, folder: Path) -> None:
         library = folder / "deployed.so"
         command = [cc, "-std=c99", "-O2", "-fPIC", "-shared", "-o", str(library)]
         subprocess.run([*command, str(folder / "laserloop.c"), "-lm"], check=True)
         self._library = ctypes.CDLL(str(library))
-        self._library.laserloop_step.restype = ctypes.c_double
-        self._library.laserloop_set_window.argtypes = (ctypes.c_double, ctypes.c_double)
+        size = self._library.laserloop_network_size
+        size.restype = ctypes.c_size_t
+        self._handle = aligned(size())
+        self.init()
 
     def init(self) -> None:
-        self._library.laserloop_init()
+        assert self._call("init") == 0
+        self._tick = 0
+
+    def begin(self) -> int:
+        return int(self._call("begin"))
+
+    def end(self) -> None:
+        self._call("end")
 
     def set_window(self, low: float, high: float) -> int:
-        return int(self._library.laserloop_set_window(low, high))
+        return int(self._call("set_window", ctypes.c_double(low), ctypes.c_double(high)))
 
-    def step(self, question: Question, *, count: int | None = None) -> float:
+    def step(self, question: Question, *, count: int | None = None, tick: int | None = None) -> float:
         fields, known = Input(), question.network(5)
         pairs: list[tuple[Any, FloatArray]] = [
             (fields.kinematics, known.kinematics.ravel()),
@@ -75,12 +85,33 @@ class Deployed:
         fields.was_dark = int(question.resumes)
         fields.previous = question.previous
         fields.committed_count = len(question.committed) if count is None else count
-        return float(self._library.laserloop_step(ctypes.byref(fields), None))
+        fields.tick = self._tick = self._tick + 1 if tick is None else tick
+        return float(self._call("step", ctypes.byref(fields), None, restype=ctypes.c_double))
 
-    def status(self) -> tuple[int, str]:
+    @property
+    def status(self) -> int:
+        """How the power was decided; its sentence is that of the table."""
         sentence = ctypes.c_char_p()
-        code = int(self._library.laserloop_status(ctypes.byref(sentence)))
-        return code, (sentence.value or b"").decode()
+        code = int(self._call("status", ctypes.byref(sentence)))
+        assert (sentence.value or b"").decode() == SENTENCES[code]
+        return code
+
+    @property
+    def image(self) -> int:
+        """What became of the image; its sentence is that of the table."""
+        sentence = ctypes.c_char_p()
+        code = int(self._call("image", ctypes.byref(sentence)))
+        assert (sentence.value or b"").decode() == READINGS[code]
+        return code
+
+    @property
+    def faults(self) -> int:
+        return int(self._call("faults", restype=ctypes.c_ulong))
+
+    def _call(self, name: str, *arguments: Any, restype: Any = ctypes.c_int) -> Any:
+        function = self._library[f"laserloop_network_{name}"]
+        function.restype = restype
+        return function(address(self._handle), *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +127,7 @@ def built(
 @pytest.fixture
 def deployed(built: Deployed) -> Deployed:
     built.init()
+    assert built.begin() == 0
     return built
 
 
@@ -131,7 +163,7 @@ def test_an_easy_question_is_answered_as_in_python(
     deployed: Deployed, question: Question, plan: FloatArray
 ) -> None:
     assert deployed.step(question) == pytest.approx(plan[0], abs=1e-3)
-    assert deployed.status() == (0, Status.SOLVED.value)
+    assert (deployed.status, deployed.image, deployed.faults) == (SOLVED, TAKEN, 0)
 
 
 def break_part(question: Question, change: Change, part: str, value: float, place: int) -> Question:
@@ -170,36 +202,54 @@ def test_what_no_camera_and_no_scanner_can_mean_is_never_solved(
     value: float,
 ) -> None:
     wrong = break_part(question, change, part, value, place)
+    said = (BAD_PLACE, NOT_READ) if part == "kinematics" else (HELD, IMPLAUSIBLE)
     assert deployed.step(wrong) == 2.0  # the least power: there is no plan yet
-    assert deployed.status() == EXHAUSTED
+    assert (deployed.status, deployed.image) == said
     deployed.step(question)
     assert deployed.step(wrong) == pytest.approx(plan[1], abs=1e-3)
-    assert deployed.status() == REFUSED
+    assert (deployed.status, deployed.image) == said
+    assert deployed.faults & 1 << (16 + said[0])
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan, 65535.0], ids=["zeros", "nan", "saturated"])
-def test_a_dead_camera_gets_the_rest_of_the_plan_and_then_the_least_power(
+def test_a_dead_camera_gets_the_rest_of_the_plan_and_then_the_least_power_until_the_next_begin(
     deployed: Deployed, question: Question, plan: FloatArray, change: Change, value: float
 ) -> None:
     deployed.step(question)
     blind = change(question, temps=np.full(6, value))
     for power in plan[1:]:
         assert deployed.step(blind) == pytest.approx(power, abs=1e-3)
-        assert deployed.status() == REFUSED
-    assert deployed.step(blind) == 2.0
-    assert deployed.status() == EXHAUSTED
+        assert (deployed.status, deployed.image) == (HELD, IMPLAUSIBLE)
+    for wrong in (blind, question):
+        assert deployed.step(wrong) == 2.0
+        assert deployed.status == EXHAUSTED
+    assert deployed.begin() == 0
+    assert deployed.step(question) == pytest.approx(plan[0], abs=1e-3)
+    assert (deployed.status, deployed.faults) == (SOLVED, 0)
 
 
-def test_a_frozen_image_is_refused_and_a_new_one_believed_again(
-    deployed: Deployed, question: Question, plan: FloatArray, change: Change
+def test_an_image_that_is_not_believed_but_too_hot_gets_the_least_power_at_once(
+    deployed: Deployed, question: Question, change: Change
 ) -> None:
     deployed.step(question)
     known = question.network(5)
-    moved = change(question, temps=np.concatenate((known.temps[:1], known.temps[1:] + 0.5)))  # same peak
+    hot = np.concatenate(([900.0], known.temps[1:]))
+    assert deployed.step(change(question, temps=hot, location=np.array([0.008, 0.0]))) == 2.0
+    assert (deployed.status, deployed.image) == (LEAST, IMPLAUSIBLE)
+
+
+@pytest.mark.parametrize("follows", [0.0, 1e-5], ids=["fixed camera", "camera that follows the beam"])
+def test_a_frozen_image_is_refused_and_a_new_one_believed_again(
+    deployed: Deployed, question: Question, plan: FloatArray, change: Change, follows: float
+) -> None:
+    deployed.step(question)
+    known = question.network(5)
+    later = known.temps if follows else np.concatenate((known.temps[:1], known.temps[1:] + 0.5))  # same peak
+    moved = change(question, temps=later, location=known.location + follows)
     assert deployed.step(moved) == pytest.approx(plan[1], abs=1e-3)
-    assert deployed.status() == REFUSED
+    assert (deployed.status, deployed.image) == (HELD, FROZEN)
     deployed.step(change(question, temps=known.temps + 0.25))
-    assert deployed.status()[0] == 0
+    assert (deployed.status, deployed.image) == (SOLVED, TAKEN)
 
 
 def test_one_image_may_serve_as_long_as_its_age_is_told(
@@ -207,9 +257,9 @@ def test_one_image_may_serve_as_long_as_its_age_is_told(
 ) -> None:
     deployed.step(question)
     deployed.step(change(question, committed=np.array([9.0])))
-    assert deployed.status()[0] < 3
+    assert deployed.image == TAKEN
     deployed.step(change(question, committed=np.array([9.0])))
-    assert deployed.status() == REFUSED
+    assert deployed.image == FROZEN
 
 
 def test_a_plate_at_rest_is_not_taken_for_a_frozen_image(
@@ -218,17 +268,42 @@ def test_a_plate_at_rest_is_not_taken_for_a_frozen_image(
     rest = change(question, temps=np.full(6, 300.0), location=np.zeros(2))
     for _ in range(3):
         deployed.step(rest)
-        assert deployed.status()[0] < 3
+        assert deployed.image == TAKEN
 
 
 @pytest.mark.parametrize("count", [-1, 5, 60])
 def test_an_image_older_than_any_plan_gets_the_least_power(
-    deployed: Deployed, question: Question, change: Change, count: int
+    deployed: Deployed, question: Question, count: int
 ) -> None:
     assert deployed.step(question) > 2.0
     assert deployed.step(question, count=count) == 2.0
-    assert deployed.status() == EXHAUSTED
-    assert deployed.step(change(question, temps=np.full(6, np.nan))) == 2.0
+    assert (deployed.status, deployed.image) == (LEAST, TOO_OLD)
+
+
+def test_nothing_is_lit_before_a_begin_or_after_an_end(built: Deployed, question: Question) -> None:
+    built.init()
+    assert built.step(question) == 0.0
+    assert built.status == NOT_BEGUN
+    assert built.begin() == 0
+    assert built.step(question) > 2.0
+    built.end()
+    assert built.step(question) == 0.0
+
+
+def test_doubled_missed_and_impossible_tick_numbers(
+    deployed: Deployed, question: Question, plan: FloatArray, change: Change
+) -> None:
+    """The same answer again; the plan is older by the calls that were missed; the least power."""
+    blind = change(question, temps=np.full(6, np.nan))
+    assert deployed.step(question, tick=7) == deployed.step(blind, tick=7) == pytest.approx(plan[0], abs=1e-3)
+    assert deployed.faults == 1 << 30
+    assert deployed.step(blind, tick=9) == pytest.approx(plan[2], abs=1e-3)
+    assert deployed.faults & 1 << 29
+    for tick in (8, 9 + 66, 2**32 - 1):
+        assert deployed.step(question, tick=tick) == 2.0
+        assert (deployed.status, deployed.image) == (BAD_TICK, NOT_READ)
+    deployed.step(change(question, temps=question.network(5).temps + 0.25), tick=10)
+    assert (deployed.status, deployed.image) == (SOLVED, TAKEN)
 
 
 def test_a_lower_window_is_kept_from_the_next_tick_on(
@@ -236,7 +311,7 @@ def test_a_lower_window_is_kept_from_the_next_tick_on(
 ) -> None:
     model, problem = small
     before = deployed.step(question)
-    deployed.init()
+    deployed.begin()
     assert deployed.set_window(700.0, 740.0) == 0
     lower = CEngine(model, replace(problem, window=(700.0, 740.0))).solve(question).plan[0]
     assert deployed.step(question) == pytest.approx(lower, abs=1e-3)
@@ -244,6 +319,7 @@ def test_a_lower_window_is_kept_from_the_next_tick_on(
     for low, high in ((740.0, 700.0), (np.nan, 800.0), (760.0, np.inf), (760.0, 765.0), (-900.0, 800.0)):
         assert deployed.set_window(low, high) == -1
     deployed.init()
+    deployed.begin()
     assert deployed.step(question) == pytest.approx(before, abs=1e-3)
 
 
@@ -262,7 +338,7 @@ def test_a_dark_tick_gets_nothing_and_the_next_lit_one_its_share(
     dark = change(question, lit=lit, start=np.full(5, question.previous))
     plan = CEngine(*small).solve(dark).plan
     assert deployed.step(dark) == 0.0 == plan[0]
-    assert deployed.status()[0] < 3
+    assert deployed.status < HELD
     lost = change(question, temps=np.full(6, np.nan), lit=lit)
     assert deployed.step(lost) == 0.0
     again = change(question, temps=np.full(6, np.nan))

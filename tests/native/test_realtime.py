@@ -55,7 +55,7 @@ def make(engine: str, request: pytest.FixtureRequest) -> Build:
 def questions(model: Model) -> list[Question]:
     """Warm states along the diagonal, corner included, where the window can be kept."""
     record = Trajectories(ticks=80).get("diagonal", Excitation.PERSISTENT, 0)
-    windows = cut_episode(record)
+    windows = cut_episode(record, sampling=model.sampling)
     asked, folder = [], Folder(model, smoothing=SMOOTHING)
     for i in range(0, len(windows), 3):
         hottest = windows.temps[i, 0]

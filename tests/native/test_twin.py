@@ -12,9 +12,11 @@ from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem
 from laserloop.control.sqp import SqpSolver
 from laserloop.control.twin import make_twin_problem
+from laserloop.loop.rig import look_ahead
 from laserloop.native import build
 from laserloop.native.engine import address
 from laserloop.native.twin import QPS, TwinController, make_twin
+from laserloop.paths import ScanPath
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 from laserloop.plant.surface import Hottest
@@ -29,6 +31,8 @@ PLATES = {
     "thin": ((15.0, 10.0, 0.2), (-1e-3, 0.0)),
     "edge": ((15.0, 10.0, 2.0), (-1e-3, 4.7e-3)),
     "corner": ((15.0, 10.0, 2.0), (7.2e-3, -4.8e-3)),
+    "small": ((1.2, 1.0, 2.0), (-0.1e-3, 0.2e-3)),
+    "small and thin": ((1.2, 1.0, 0.3), (-0.1e-3, 0.2e-3)),
 }
 
 
@@ -44,7 +48,9 @@ def preview(way: FloatArray, powers: FloatArray, lit: NDArray[np.bool_], k: int,
     )
 
 
-def wander(start: tuple[float, float], ticks: int, seed: int) -> tuple[FloatArray, NDArray[np.bool_]]:
+def wander(
+    start: tuple[float, float], ticks: int, seed: int, plate: tuple[float, ...] = (15.0, 10.0)
+) -> tuple[FloatArray, NDArray[np.bool_]]:
     """A way that turns at random inside the plate, with a dark jump in it."""
     rng = np.random.default_rng(seed)
     heading = np.cumsum(rng.normal(0.0, 0.3, ticks + 6))
@@ -53,7 +59,8 @@ def wander(start: tuple[float, float], ticks: int, seed: int) -> tuple[FloatArra
     lit = np.ones(ticks + 6, np.bool_)
     lit[ticks // 2 : ticks // 2 + 6] = False
     way[ticks // 2 + 4 :] += (-4e-4, 2e-4)
-    return np.clip(way, (-7.45e-3, -4.95e-3), (7.45e-3, 4.95e-3)), lit
+    most = 0.5e-3 * np.array(plate[:2]) - 5e-5
+    return np.clip(way, -most, most), lit
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -63,7 +70,7 @@ def test_the_field_is_that_of_numpy_on_any_history(compilers: list[str], plate: 
     twin = TwinPredictor(Process().change(plate_mm=size))
     compiled = TwinController(TwinPredictor(twin.process), PROBLEM, dtype=dtype)
     rng = np.random.default_rng(5)
-    way, lit = wander(start, 120, 7)
+    way, lit = wander(start, 120, 7, size)
     powers = np.where(lit, rng.uniform(0.0, 20.0, len(lit)), 0.0)
     for k in range(1, 121):
         seen = preview(way, powers, lit, k, twin.memory)
@@ -320,3 +327,24 @@ def test_margins_bind_from_the_next_tick_on(compilers: list[str]) -> None:
     assert predicted[1] < 765.1
     assert predicted[0] > 768.0
     assert predicted[2] > 768.0
+
+
+def test_margins_that_only_the_widened_window_has_room_for_are_kept(compilers: list[str]) -> None:
+    compiled = TwinController(TwinPredictor(Process()), PROBLEM)
+    compiled.set_window(600.0, 900.0)
+    compiled.set_margins(100.0, 90.0)
+    assert (compiled.problem.floor, compiled.problem.ceiling) == (690.0, 800.0)
+    compiled.set_window(760.0, 800.0)
+    assert 760.0 < compiled.problem.floor < compiled.problem.ceiling < 800.0
+    compiled.set_window(600.0, 900.0)
+    assert (compiled.problem.floor, compiled.problem.ceiling) == (690.0, 800.0)
+
+
+def test_a_longer_horizon_and_long_hops_have_room_in_c(compilers: list[str]) -> None:
+    process = Process().change(speed_mm_s=2e4)
+    built = make_twin(replace(PROBLEM, horizon=10), process, TwinSettings(horizon=10))
+    assert isinstance(built, TwinController)
+    path = ScanPath(name="long", positions=np.outer(np.linspace(-1.0, 1.0, 12), [5e-3, 0.0]))
+    answer = built.act(None, look_ahead(path, 0, [], 10, built.memory))
+    assert np.isfinite(answer.predicted).all()
+    assert len(answer.plan) == 10

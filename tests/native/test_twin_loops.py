@@ -14,10 +14,10 @@ from laserloop.loop.rig import look_ahead
 from laserloop.native.twin_loops import TwinLoops
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Image
-from laserloop.plant.mismatch import mismatch
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.predict.twin.peak import climb, guess_peak
 from laserloop.process import Process
+from laserloop.process.mismatch import mismatch
 
 FloatArray = NDArray[np.float64]
 TICKS = 60
@@ -38,7 +38,7 @@ class TwinPlate:
         twin.absorb(mean, spot)
         heat = twin.at_moments(twin.ends, np.array([twin.memory])).driven(twin.watts)
         guess = guess_peak(spot[None, 1], spot[None, 0], twin.body.sigma)
-        top = float(np.ravel(heat.at(climb(heat, guess, twin.body.sigma, 6)[0]))[0])
+        top = float(np.ravel(heat.at(climb(heat, guess, spot[None, 1], twin.body.sigma, 6)[0]))[0])
 
         def sample(points: FloatArray) -> FloatArray:
             u = np.ravel(heat.at(points))

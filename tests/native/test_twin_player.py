@@ -80,6 +80,15 @@ def test_a_pause_is_as_many_dark_ticks() -> None:
     assert found[0] == pytest.approx(found[1], abs=0.2)
 
 
+def test_a_layer_that_begins_at_once_far_away_finds_a_cold_plate() -> None:
+    path, cold, warm = find_path("diagonal", ticks=60), make_player(1), make_player(1)
+    first, power = path.positions[:31], np.full(20, 11.0)
+    second = path.positions[:21] + np.array([0.0, 3e-3])
+    warm.follow(first, np.full(30, 11.0))
+    warm.pause(0.0, second[0])
+    assert warm.follow(second, power) == pytest.approx(cold.follow(second, power), abs=0.05)
+
+
 def test_a_gain_makes_the_same_plate_hotter() -> None:
     path = find_path("diagonal", ticks=40)
     cold, hot = (plan(make_player(gain=gain), path)[0][20] for gain in (1.0, 1.02))

@@ -28,7 +28,7 @@ def order(*moves: tuple[int, list[tuple[float, float]]], speed: float = np.nan) 
 
 def write(file: Path, text: str, orders: Orders) -> list[str]:
     file.write_text(text)
-    return ScanFile(str(file), None, 20.0).write(orders).decode().splitlines()
+    return ScanFile.open(str(file), None, 20.0).write(orders).decode().splitlines()
 
 
 def test_a_way_has_the_power_of_the_row_it_starts_from_and_the_time_to_its_end(file: Path) -> None:
@@ -102,4 +102,4 @@ def test_a_faster_way_makes_all_that_follows_earlier(file: Path) -> None:
 def test_powers_need_the_full_power_of_the_laser(file: Path) -> None:
     file.write_text(SERIES)
     with pytest.raises(BadInput, match="powers are shares of the laser's full power, but that is not given"):
-        ScanFile(str(file)).write(order((1, [(1.0, 8.0)])))
+        ScanFile.open(str(file)).write(order((1, [(1.0, 8.0)])))

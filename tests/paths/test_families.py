@@ -116,3 +116,9 @@ def test_a_family_and_a_seed_name_a_path(name: str) -> None:
     assert len(path) == 400
     assert path.lit.all() == (name != "island")
     assert np.abs(path.positions).max() <= HALF_WIDTH * (1 + 1e-12)
+
+
+def test_the_jumps_of_a_family_take_the_time_that_their_speed_gives_them() -> None:
+    slow, usual = (find_path("island:1", ticks=400, jump_speed=speed) for speed in (0.1, 1.0))
+    assert np.count_nonzero(~slow.lit) > 3 * np.count_nonzero(~usual.lit) > 0
+    assert np.hypot(*slow.velocities[:-1][~slow.lit].T).max() < 0.2

@@ -89,8 +89,8 @@ def test_more_ticks_than_the_file_has_are_refused(file: Path) -> None:
 
 
 def test_a_fast_beam_passes_a_file_in_less_than_a_tick(file: Path) -> None:
-    with pytest.raises(BadInput, match=r"at least one tick, but .*line\.csv is 0\.005 m"):
-        find_path(str(file), speed=50.0)
+    with pytest.raises(BadInput, match=r"at least one tick, but .*line\.csv is 5 mm"):
+        find_path(str(file), speed=20.0, tick=1e-3)
 
 
 @pytest.mark.parametrize("text", ["zigzag", "", "Vertical", "vertical:3", "vertical:", "/tmp/nowhere", "."])
@@ -117,7 +117,7 @@ def test_a_file_of_no_known_format_is_refused(name: str, content: bytes, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "options", [{"layer": 1}, {"offset": (1e-3, 0.0)}, {"centre": True}, {"s_max": 255.0}, {"power_max": 9.0}]
+    "options", [{"layer": 1}, {"offset": (1e-3, 0.0)}, {"centre": True}, {"s_max": 255.0}]
 )
 def test_what_is_for_files_is_refused_for_a_built_in_path(options: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="must be for a file, but the path is 'diagonal'"):
@@ -139,6 +139,18 @@ def test_a_file_far_off_is_moved_or_centred_onto_the_plate(tmp_path: Path) -> No
 def test_a_range_of_s_is_for_gcode_alone(file: Path) -> None:
     with pytest.raises(BadInput, match="a range of S must be for G-code, but this is none"):
         find_path(str(file), s_max=255.0, power_max=20.0)
+
+
+def test_shares_of_the_full_power_need_that_power(tmp_path: Path) -> None:
+    table, series = tmp_path / "a.txt", tmp_path / "a.inp"
+    table.write_text("Mode X(mm) Y(mm) Z(mm) Pmod Param\n1 0 0 0 0 0\n0 1 0 0 0.5 0.304\n")
+    series.write_text("0 0 0 0 0.5\n0.003 0.001 0 0 0\n")
+    for file in (table, series):
+        assert find_path(str(file)).power is None
+        found = find_path(str(file), power_max=30.0)
+        assert found.power is not None
+        np.testing.assert_array_equal(found.power, 15.0)
+        assert "a share of the laser's full power, 30 W" in found.notes[0]
 
 
 def test_the_default_speed_is_for_built_in_paths_and_files_without_speeds(file: Path, tmp_path: Path) -> None:
@@ -200,7 +212,7 @@ def test_a_beam_without_speed_is_refused(speed: float, file: Path) -> None:
             find_path(text, speed=speed)
 
 
-@pytest.mark.parametrize(("speed", "ticks"), [(1e6, 400), (1e308, 400), (0.304, 10**9), (1e-5, 10**9)])
+@pytest.mark.parametrize(("speed", "ticks"), [(19.0, 10**7), (0.304, 10**9), (1e-5, 10**9)])
 def test_an_absurd_speed_or_length_is_refused(speed: float, ticks: int) -> None:
     with pytest.raises(BadInput, match=r"length is off|ticks is off"):
         find_path("spiral", speed=speed, ticks=ticks)

@@ -97,7 +97,7 @@ def test_a_truncated_path_is_the_beginning_of_the_whole() -> None:
 
 def test_a_path_cannot_be_truncated_to_more_than_it_has() -> None:
     with pytest.raises(
-        BadInput, match="path test is 1 ticks long, but 2 were asked for; ask for at most 1, slow"
+        BadInput, match="path test is 1 tick long, but 2 were asked for; ask for at most 1, slow"
     ):
         make_path([[0, 0], [1, 0]]).truncated(2)
 
@@ -187,3 +187,13 @@ def test_a_truncated_path_keeps_what_it_knows_of_the_laser() -> None:
     assert short.lit.tolist() == [True, False]
     assert short.power is not None
     assert short.power.tolist() == [7.0, 0.0]
+
+
+def test_a_beam_that_waits_has_no_speed_whatever_rounding_moves_it() -> None:
+    place = np.array([1e-3 / 3, 2e-3 / 7])
+    positions = place + 1e-18 * np.arange(14)[:, np.newaxis]
+    assert ScanPath(name="spot", positions=positions + np.spacing(positions)).median_speed == 0.0
+    moved = positions.copy()
+    moved[-3:, 0] += 1e-5 * np.arange(1, 4)
+    assert ScanPath(name="spot", positions=moved).median_speed == 0.0
+    assert ScanPath(name="line", positions=moved[-5:]).median_speed == pytest.approx(0.08)

@@ -145,7 +145,7 @@ def test_waypoints_that_are_not_pairs_are_refused(waypoints: list[float]) -> Non
 
 
 def test_a_path_shorter_than_one_tick_is_refused() -> None:
-    with pytest.raises(BadInput, match="at least one tick, but test is 3e-05 m long"):
+    with pytest.raises(BadInput, match=r"at least one tick, but test is 0\.03 mm long"):
         sample_polyline([[0.0, 0], [3e-5, 0]], name="test")
 
 

@@ -134,7 +134,8 @@ def test_a_tick_is_lit_if_at_least_half_of_it_is(dark: float, lit: int) -> None:
     assert path.lit[:20].all()
     assert path.lit[21:].all()
     assert path.power is not None
-    assert path.power[20] == (6.0 if lit else 0.0)
+    assert path.power[20] == 6.0
+    assert path.lit_shares[20] == pytest.approx(1 - dark)
 
 
 def test_commanded_powers_are_means_over_the_lit_part_of_each_tick() -> None:
@@ -180,7 +181,7 @@ def test_ticks_cut_a_track_short_but_cannot_lengthen_it() -> None:
 @pytest.mark.parametrize(
     ("speed", "rest", "match"),
     [
-        (100.0, 0.0, "at least one tick, but part lasts 1e-05 s and a tick 0.000125 s"),
+        (20.0, 0.0, "at least one tick, but part lasts 50 µs and a tick 125 µs; .* if its numbers are m"),
         (1e-9, 0.0, "at most 10000000 ticks, but all of part, which lasts 1e\\+06 s"),
         (1e-320, 0.0, "at most 10000000 ticks, but all of part, which lasts inf s"),
         (1.0, 1e9, "at most 10000000 ticks"),
@@ -207,3 +208,40 @@ def test_a_given_speed_must_be_one(speed: float) -> None:
         sample(move, default_speed=speed)
     with pytest.raises(BadInput, match="the jump speed must be positive and finite"):
         sample(move, jump_speed=speed)
+
+
+def hatch(jumps: int) -> tuple[list[Move], float]:
+    """Strokes of 0.4 mm, the first 0.45, at 1 m/s and 10 W, with jumps of 0.1 mm; and their energy, J."""
+    moves, x = list[Move](), 0.0
+    for k in range(jumps):
+        end = x + (0.45 if k == 0 else 0.4) * mm
+        moves.append(Move(line=k, points=[x + 0j, end + 0j], speed=1.0, power=10.0))
+        x = end + 0.1 * mm
+        moves.append(Move(line=k, points=[end + 0j, x + 0j], lit=False, speed=1.0))
+    moves.append(Move(line=jumps, points=[x + 0j, x + 0.325 * mm + 0j], speed=1.0, power=10.0))
+    return moves, 10.0 * sum(abs(move.points[1] - move.points[0]) for move in moves if move.lit) / 1.0
+
+
+def test_jumps_shorter_than_a_tick_are_dark_for_their_time() -> None:
+    moves, energy = hatch(100)
+    path = sample(*moves)  # of which each lies in two ticks, of which each is lit for 60 %
+    assert path.power is not None
+    assert float(np.sum(path.power * path.lit_shares) * path.tick) == pytest.approx(energy, rel=1e-6)
+    assert 10.0 * path.tick * np.count_nonzero(path.lit) > 1.2 * energy
+
+
+def test_a_tick_that_is_partly_dark_keeps_the_power_of_its_lit_part() -> None:
+    path = sample(*hatch(4)[0])
+    partly = (path.lit_shares > 0) & (path.lit_shares < 1)
+    assert partly.any()
+    assert path.power is not None
+    assert path.power[path.lit_shares > 0] == pytest.approx(10.0)
+    assert (path.power[path.lit_shares == 0] == 0).all()
+    assert path.truncated(5).lit_shares == pytest.approx(path.lit_shares[:5])
+
+
+def test_paths_without_shares_are_lit_in_whole_ticks() -> None:
+    line = sample_polyline(np.array([[0.0, 0.0], [1 * mm, 0.0]]), name="line", speed=0.4, tick=TICK)
+    assert (line.lit_shares == 1.0).all()
+    with pytest.raises(BadInput, match="numbers from 0 to 1"):
+        ScanPath(name="a", positions=line.positions, shares=np.full(len(line), 1.5))

@@ -151,7 +151,7 @@ def test_the_announced_number_grows_with_the_rows(file: Path) -> None:
     file.write_text(ANNOUNCED.format(3))
     shares, powers = np.array([0.5, 1.0]), np.array([8.0, 4.0])
     orders = Orders(np.array([1]), np.array([0, 2]), shares, powers, np.array([np.nan]))
-    written = ScanFile(str(file), None, 20.0).write(orders).decode().splitlines()
+    written = ScanFile.open(str(file), None, 20.0).write(orders).decode().splitlines()
     assert written[1] == "4"
     assert len(written) == 7
 

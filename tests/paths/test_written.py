@@ -38,26 +38,30 @@ def order(moves: list[int], *pieces: list[tuple[float, float]], speed: float = n
 def write(folder: Path, name: str, text: str, orders: Orders, *, s_max: float | None = None) -> str:
     file = folder / name
     file.write_bytes(text.encode())
-    return ScanFile(str(file), s_max, 20.0).write(orders).decode()
+    return ScanFile.open(str(file), s_max, 20.0).write(orders).decode()
 
 
 def test_gcode_says_s_only_where_it_changes(tmp_path: Path) -> None:
     text = "M3 S14 ; on\nG0 X0 Y0\nG1 X1 F600 (S1)\nG1 Y1\nG1 X0\nM5\n"
     written = write(tmp_path, "a.gcode", text, order([0, 1, 2], [(1, 9.5)], [(1, 9.5)], [(1, 8)]))
-    assert written == "M3 S14 ; on\nG0 X0 Y0\nG1 X1 F600 S9.5 (S1)\nG1 Y1\nG1 X0 S8\nM5\n"
+    assert written == "M3 S9.5 ; on\nG0 X0 Y0\nG1 X1 F600 (S1)\nG1 Y1\nG1 X0 S8\nM5\n"
+
+
+def test_no_power_stays_in_gcode_that_no_lit_move_takes(tmp_path: Path) -> None:
+    text = "M3 S195\nG0 X0 Y0 S190\nG1 X1 F600 S180\nG1 Y1\nM3 S170\nG0 X0\nG1 Y0\nM5\n"
+    written = write(tmp_path, "b.nc", text, order([0, 1, 3], [(1, 9.5)], [(1, 9.5)], [(1, 8)]))
+    assert written == "M3 S9.5\nG0 X0 Y0 S9.5\nG1 X1 F600 S9.5\nG1 Y1\nM3 S8\nG0 X0\nG1 Y0\nM5\n"
 
 
 def test_gcode_goes_back_to_its_own_s_where_nothing_is_ordered(tmp_path: Path) -> None:
     text = "M3 S14\nG0 X0 Y0\nG1 X1 F600\nG1 Y1\n"
-    assert (
-        write(tmp_path, "a.nc", text, order([0], [(1, 9)])) == "M3 S14\nG0 X0 Y0\nG1 X1 F600 S9\nG1 Y1 S14\n"
-    )
+    assert write(tmp_path, "a.nc", text, order([0], [(1, 9)])) == "M3 S9\nG0 X0 Y0\nG1 X1 F600\nG1 Y1 S14\n"
 
 
 def test_an_arc_is_split_into_arcs_of_the_same_circle(tmp_path: Path) -> None:
     text = "M3 S14\nG0 X0 Y0\nG2 X2 Y0 I1 J0 F600\n"
     written = write(tmp_path, "a.nc", text, order([0], [(0.5, 9), (1, 8)])).splitlines()
-    assert written[2:] == ["G2 X1 Y1 I1 J0 F600 S9", "G2 X2 Y0 I0 J-1 S8"]
+    assert written == ["M3 S9", "G0 X0 Y0", "G2 X1 Y1 I1 J0 F600", "G2 X2 Y0 I0 J-1 S8"]
 
 
 def test_more_than_half_a_turn_keeps_its_negative_radius(tmp_path: Path) -> None:
@@ -83,8 +87,8 @@ def test_relative_steps_add_up_to_the_step(tmp_path: Path) -> None:
 
 def test_a_checksum_is_right_again(tmp_path: Path) -> None:
     written = write(
-        tmp_path, "a.nc", "M3 S14\nG0 X0 Y0\nN3 G1 X1 F600*99\n", order([0], [(1, 9)])
-    ).splitlines()[2]
+        tmp_path, "a.nc", "M3 S9\nG0 X0 Y0\nG1 X1 F600\nN3 G1 X2*99\n", order([1], [(1, 8)])
+    ).splitlines()[3]
     code, checksum = written.split("*")
     assert int(checksum) == int(np.bitwise_xor.reduce(np.frombuffer(code.encode(), np.uint8)))
 
@@ -108,7 +112,7 @@ def test_a_lit_rapid_move_cannot_have_a_power(tmp_path: Path) -> None:
 def test_whole_numbers_of_s_stay_whole(tmp_path: Path) -> None:
     text = "M3 S100\nG0 X0 Y0\nG1 X1 F600\n"
     assert "S129" in write(tmp_path, "a.nc", text, order([0], [(1, 10.1)]), s_max=255)
-    assert ScanFile(str(tmp_path / "a.nc"), 255, 20.0).find_step() == pytest.approx(20 / 255)
+    assert ScanFile.open(str(tmp_path / "a.nc"), 255, 20.0).find_step() == pytest.approx(20 / 255)
     assert "S128.775" in write(
         tmp_path, "a.nc", text.replace("100", "99.5"), order([0], [(1, 10.1)]), s_max=255
     )
@@ -180,13 +184,56 @@ def test_places_along_a_polyline_end_exactly_at_its_end() -> None:
 
 def test_only_files_are_written_again() -> None:
     with pytest.raises(BadInput, match="must be a file"):
-        ScanFile("diagonal")
+        ScanFile.open("diagonal")
 
 
 def test_a_speed_in_a_layer_file_does_not_make_the_writer_forget_the_power(tmp_path: Path) -> None:
     head = "$$HEADERSTART\n$$UNITS/1\n$$HEADEREND\n$$POWER/12\n$$LAYER/0\n"
     text = head + "$$HATCHES/1,1,0,0,1,0\n$$SPEED/304\n$$HATCHES/1,1,0,1,1,1\n$$GEOMETRYEND\n"
     written = write(tmp_path, "a.cli", text, order([0, 1], [(1, 9.5)], [(1, 12.0)]))
-    assert written == text.replace("$$HATCHES/1,1,0,0", "$$POWER/9.5\n$$HATCHES/1,1,0,0").replace(
+    assert written == text.replace("POWER/12", "POWER/9.5").replace(
         "$$HATCHES/1,1,0,1", "$$POWER/12\n$$HATCHES/1,1,0,1"
     )
+
+
+def test_no_power_or_speed_stays_in_a_layer_file_that_nothing_is_drawn_with(tmp_path: Path) -> None:
+    head = "$$HEADERSTART\n$$UNITS/1\n$$HEADEREND\n$$POWER/195 // old //\n$$SPEED/800\n"
+    text = head + "$$LAYER/0\n$$HATCHES/1,1,0,0,1,0\n$$POWER/180\n$$GEOMETRYEND\n"
+    written = write(tmp_path, "a.cli", text, order([0], [(0.5, 59.94), (1, 50)], speed=0.304)).splitlines()
+    assert written[3:] == [
+        "$$POWER/59.94 // old //",
+        "$$SPEED/304",
+        "$$LAYER/0",
+        "$$HATCHES/1,1,0,0,0.5,0",
+        "$$POWER/50",
+        "$$HATCHES/1,1,0.5,0,1,0",
+        "$$POWER/180",
+        "$$GEOMETRYEND",
+    ]
+
+
+def test_a_row_with_tabs_keeps_them(tmp_path: Path) -> None:
+    text = "Mode\tX(mm)\tY(mm)\tZ(mm)\tPmod\tParam\n1\t0\t0\t0\t0\t0\n0\t1\t0\t0\t1\t0.3\n"
+    written = write(tmp_path, "a.txt", text, order([1], [(0.5, 10), (1, 8.25)])).splitlines()
+    assert written[2:] == ["0\t0.5\t0\t0\t0.5\t0.3", "0\t1\t0\t0\t0.4125\t0.3"]
+
+
+@pytest.mark.parametrize("ending", WRITTEN["MAKERS"])
+def test_the_least_power_is_not_the_laser_off(ending: str, tmp_path: Path) -> None:
+    file = tmp_path / f"a{ending}"
+    file.write_text(LINES[ending])
+    lit = [
+        k for k, move in enumerate(WRITTEN["read_moves"](ScanFile.open(str(file), None, 20.0))) if move.lit
+    ]
+    again = tmp_path / f"b{ending}"
+    again.write_bytes(ScanFile.open(str(file), None, 20.0).write(order(lit, *([(1.0, 1e-9)] for _ in lit))))
+    assert find_path(str(again), power_max=20.0).lit.all()
+
+
+LINES = {
+    ".gcode": "M3 S14\nG0 X0 Y0\nG1 X1 F18240\n",
+    ".csv": "x_mm,y_mm,power_w\n0,0,0\n1,0,14\n",
+    ".cli": "$$HEADERSTART\n$$UNITS/1\n$$POWER/14\n$$LAYER/0\n$$HATCHES/1,1,0,0,1,0\n$$GEOMETRYEND\n",
+    ".txt": "Mode X Y Z Power Param\n1 0 0 0 0 0\n0 0.001 0 0 14 0.304\n",
+    ".inp": "0 0 0 0 0.7\n0.003 0.001 0 0 0\n",
+}

@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 
+from laserloop.paths import find_path
 from laserloop.paths.csv_file import read_csv
 from laserloop.paths.move import Move
 from laserloop.paths.orders import Orders
@@ -212,6 +213,7 @@ def check_written(before: list[Move], after: list[Move], orders: Orders) -> None
         at += count
         assert len(pieces) == count, f"move {k}"
         assert all(piece.lit == move.lit for piece in pieces), f"move {k}"
+        assert all(piece.level == move.level for piece in pieces), f"move {k}"
         if order is not None:
             assert np.allclose([piece.power for piece in pieces], order.powers, atol=1e-4), f"move {k}"
             assert abs(sum(piece.rest for piece in pieces) - move.rest) < 1e-9
@@ -247,7 +249,7 @@ def try_round_trip(ending: str, seed: int, folder: Path) -> bool:
     rng = Random(seed)
     file = folder / f"a{ending}"
     file.write_bytes(MAKERS[ending](rng).encode())
-    scan = ScanFile(str(file), None, 20.0)
+    scan = ScanFile.open(str(file), None, 20.0)
     try:
         scan.read_layers()
         before = read_moves(scan)
@@ -258,5 +260,27 @@ def try_round_trip(ending: str, seed: int, folder: Path) -> bool:
     orders = draw_orders(before, rng, most=rng.choice([1, 4]))
     written = folder / f"b{ending}"
     written.write_bytes(scan.write(orders))
-    check_written(before, read_moves(ScanFile(str(written), None, 20.0)), orders)
+    check_written(before, read_moves(ScanFile.open(str(written), None, 20.0)), orders)
+    check_sampled(file, written, orders)
     return True
+
+
+def check_sampled(file: Path, written: Path, orders: Orders) -> None:
+    """As any verb reads it: the same way of the beam, in the same time, with the powers that were ordered."""
+    from laserloop.bad_input import BadInput
+
+    try:
+        before = find_path(str(file), centre=True, tick=1e-3, plate=(1.0, 1.0), power_max=20.0)
+    except BadInput:  # in one place, or over within a tick
+        return
+    after = find_path(str(written), centre=True, tick=1e-3, plate=(1.0, 1.0), power_max=20.0)
+    assert after.power is not None
+    lit, own = after.power[after.lit], np.zeros(0) if before.power is None else before.power
+    assert np.all((lit > orders.powers.min() - 1e-4) | np.isin(lit, own))
+    assert np.all((lit < orders.powers.max() + 1e-4) | np.isin(lit, own))
+    if np.isnan(orders.speeds).all():
+        assert abs(len(after) - len(before)) <= 1
+        n = min(len(after), len(before))
+        fastest = float(np.hypot(*before.velocities.T).max())
+        rounding = 2e-9 * n  # of the places that are written: over a long file their lengths add up
+        assert np.abs(after.positions[:n] - before.positions[:n]).max() < 1e-6 * (1 + fastest) + rounding

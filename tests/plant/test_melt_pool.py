@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.data.episode import simulate
 from laserloop.paths import find_path
-from laserloop.plant import Plant, graded_settings, paper_settings
+from laserloop.plant import Plant, PlantSettings, make_plant
 from laserloop.plant.melt_pool import Patch, measure_pool
 from laserloop.process import find_process, shipped_materials
 
@@ -55,9 +55,8 @@ def go(plant: Plant, power: float, ticks: int) -> FloatArray:
 
 @pytest.mark.filterwarnings("ignore:temperatures of")
 @pytest.mark.parametrize("name", shipped_materials())
-@pytest.mark.parametrize("tolerance", [1e-4, 1e-6])
-def test_a_track_melts_and_freezes_without_a_failed_tick(name: str, tolerance: float) -> None:
-    plant = Plant(graded_settings(find_process(name), tolerance=tolerance))
+def test_a_track_melts_and_freezes_without_a_failed_tick(name: str) -> None:
+    plant = make_plant("graded", find_process(name))
     pools = go(plant, 55.0, 12)
     assert (pools[6:] > 0).all()
     assert np.ptp(pools[-3:, 1]) < 10e-6  # a track of steady width,
@@ -68,19 +67,33 @@ def test_a_track_melts_and_freezes_without_a_failed_tick(name: str, tolerance: f
 
 
 @pytest.mark.filterwarnings("ignore:temperatures of")
-def test_going_on_from_a_snapshot_of_a_melt_repeats_every_bit() -> None:
-    plant = Plant(graded_settings(find_process("304")))
-    go(plant, 60.0, 4)
+@pytest.mark.parametrize("name", shipped_materials())
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-6])
+def test_a_spot_melts_and_freezes_on_the_papers_plant_without_a_failed_tick(
+    name: str, tolerance: float
+) -> None:
+    plant = Plant(PlantSettings(name="paper", process=find_process(name), tolerance=tolerance))
+    assert go(plant, 80.0, 12)[-1, 2] > 0
+    assert not go(plant, 0.0, 12)[-1].any()
+    books = plant.books
+    assert books["stored"] + books["lost"] == pytest.approx(books["absorbed"], rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:temperatures of")
+@pytest.mark.parametrize(("name", "watts"), [("paper", 80.0), ("graded", 60.0)])
+def test_going_on_from_a_snapshot_of_a_melt_repeats_every_bit(name: str, watts: float) -> None:
+    plant = make_plant(name, find_process("304"))
+    go(plant, watts, 4)
     snapshot = plant.snapshot()
-    first = go(plant, 60.0, 4)
+    first = go(plant, watts, 4)
     plant.restore(snapshot)
-    np.testing.assert_array_equal(go(plant, 60.0, 4), first)
+    np.testing.assert_array_equal(go(plant, watts, 4), first)
     plant.restore(snapshot)
     assert plant.melt_pool(plant.surface()) is not None
 
 
 def test_beyond_the_boiling_point_a_run_ends_with_a_sentence() -> None:
-    plant = Plant(paper_settings(find_process("in625")))
+    plant = make_plant("paper", find_process("in625"))
     with pytest.warns(UserWarning, match="evaporation and flow"), pytest.raises(BadInput) as found:
         go(plant, 200.0, 30)
     assert "above the boiling point of material in625 (3186 K)" in str(found.value)
@@ -90,7 +103,7 @@ def test_beyond_the_boiling_point_a_run_ends_with_a_sentence() -> None:
 def test_an_episode_tells_of_its_melt_pool_only_if_there_is_one() -> None:
     path = find_path("diagonal", ticks=4)
     process = find_process("304")
-    told = [simulate(Plant(paper_settings(process)), path, np.full(4, w)).to_json() for w in (14.0, 120.0)]
+    told = [simulate(make_plant("paper", process), path, np.full(4, w)).to_json() for w in (14.0, 120.0)]
     names = ("melt_length_um", "melt_width_um", "melt_depth_um")
     assert not any(name in told[0] for name in names)
     assert all(len(told[1][name]) == 4 and told[1][name][-1] > 0 for name in names)

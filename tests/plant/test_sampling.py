@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from laserloop.plant.grid import uniform_grid
-from laserloop.plant.sampling import bilinear, lattice, smooth
+from laserloop.plant.paper import uniform_grid
+from laserloop.plant.sampling import bilinear, lattice, nearest, smooth
 
 FloatArray = NDArray[np.float64]
 Sampler = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
 
 PATIENT = settings(deadline=None, max_examples=60)  # the machine may be busy
-SAMPLERS = pytest.mark.parametrize("sampler", [bilinear, smooth])
+SAMPLERS = pytest.mark.parametrize("sampler", [nearest, bilinear, smooth])
 
 LINES = st.lists(st.floats(0.2, 2.0), min_size=2, max_size=12).map(lambda steps: np.cumsum([-3.0, *steps]))
 PLACES = arrays(np.float64, (8, 2), elements=st.floats(0.0, 1.0))
@@ -60,6 +60,29 @@ def test_biquadratic_fields_are_reproduced_by_smooth_sampling_up_to_the_edge(
     np.testing.assert_allclose(found, polynomial(coefficients, *points.T), atol=1e-8)
 
 
+@PATIENT
+@given(LINES, LINES, PLACES)
+def test_no_node_is_nearer_to_a_point_than_the_one_whose_value_it_gets(
+    x: FloatArray, y: FloatArray, places: FloatArray
+) -> None:
+    points = spread(places, x, y)
+    rows, cols = np.mgrid[: len(y), : len(x)]
+    col = nearest(x, y, cols.astype(float), points).astype(int)
+    row = nearest(x, y, rows.astype(float), points).astype(int)
+    for chosen, lines, at in ((col, x, points[:, 0]), (row, y, points[:, 1])):
+        least = np.abs(lines[:, np.newaxis] - at).min(axis=0)
+        np.testing.assert_allclose(np.abs(lines[chosen] - at), least, atol=1e-8)
+
+
+def test_a_point_in_the_middle_of_a_cell_gets_the_lower_node_however_it_was_rounded() -> None:
+    grid = uniform_grid()
+    field = np.add.outer(np.arange(len(grid.y)), np.arange(len(grid.x))).astype(float)
+    steps = np.arange(3, 60)
+    middles = np.column_stack((grid.x[0] + (steps + 0.5) * 1e-4, np.full(57, grid.y[7])))
+    for rounded in (middles, np.nextafter(middles, 1.0), np.nextafter(middles, -1.0)):
+        np.testing.assert_array_equal(nearest(grid.x, grid.y, field, rounded), 7.0 + steps)
+
+
 @SAMPLERS
 def test_every_node_of_the_papers_grid_is_met(sampler: Sampler) -> None:
     grid = uniform_grid()
@@ -75,8 +98,8 @@ def test_a_point_off_the_grid_counts_as_the_nearest_point_of_its_edge(
     sampler: Sampler, x: FloatArray, y: FloatArray, points: FloatArray
 ) -> None:
     field = np.random.default_rng(0).normal(size=(len(y), len(x)))
-    nearest = np.clip(points, [x[0], y[0]], [x[-1], y[-1]])
-    np.testing.assert_array_equal(sampler(x, y, field, points), sampler(x, y, field, nearest))
+    edge = np.clip(points, [x[0], y[0]], [x[-1], y[-1]])
+    np.testing.assert_array_equal(sampler(x, y, field, points), sampler(x, y, field, edge))
 
 
 @SAMPLERS

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from laserloop.plant.grid import graded_grid
-from laserloop.plant.surface import Surface, reach_edges
+from laserloop.plant.surface import Surface
 
 FloatArray = NDArray[np.float64]
 
@@ -78,14 +77,6 @@ def test_uneven_grid_lines_do_not_disturb_the_peak(
 
 
 @PATIENT
-@given(st.floats(-1.5e-3, 1.5e-3), st.floats(-1.5e-3, 1.5e-3))
-def test_the_peak_is_found_anywhere_in_the_refined_part_of_a_graded_grid(cx: float, cy: float) -> None:
-    region = (-1.8e-3, 1.8e-3, -1.8e-3, 1.8e-3)
-    grid = graded_grid((15e-3, 10e-3, 2e-3), region, fine=50e-6, first_depth=15e-6)
-    assert_peak(see_bump(grid.x, grid.y, (cx, cy), sigma=1.5 * SIGMA), (cx, cy), within=0.02)
-
-
-@PATIENT
 @given(st.floats(-1e-3, 1e-3), st.floats(-1e-3, 1e-3), STRETCH, ANGLE)
 def test_on_or_beyond_the_plates_edge_the_peak_stays_on_the_plate_and_never_falls_below_the_hottest_node(
     cx: float, cy: float, stretch: float, angle: float
@@ -129,20 +120,3 @@ def test_the_peak_never_leaves_the_nodes_it_was_found_with() -> None:
     bump = 300.0 + 600.0 * np.exp(-0.5 * (x[None, :] ** 2 + (y[:, None] - 1.29e-3) ** 2) / 1e-8)
     surface = Surface(x, y, bump, 0.0)
     assert surface.node.temperature <= surface.peak.temperature < 1000.0
-
-
-def test_nodes_that_end_before_the_plate_get_a_line_on_its_edge_where_the_slope_is_none() -> None:
-    faces = np.array([0.0, 1.0, 2.0, 4.0, 5.0])
-    nodes = 0.5 * (faces[1:] + faces[:-1])
-    flat = 300.0 + np.outer(nodes**2, np.ones(3))  # no slope at the first edge
-    lines, field = reach_edges(nodes, faces, flat)
-    assert lines.tolist() == [0.0, *nodes.tolist(), 5.0]
-    np.testing.assert_allclose(field[0], 300.0)
-    np.testing.assert_array_equal(field[1:-1], flat)
-    mirrored = 300.0 + np.outer((5.0 - nodes) ** 2, np.ones(3))
-    np.testing.assert_allclose(reach_edges(nodes, faces, mirrored)[1][-1], 300.0)
-
-
-def test_nodes_on_the_plates_edges_are_left_alone() -> None:
-    nodes, field = np.array([0.0, 1.0, 2.0]), np.ones((3, 2))
-    assert reach_edges(nodes, np.array([0.0, 0.5, 1.5, 2.0]), field)[1] is field

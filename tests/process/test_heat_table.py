@@ -11,7 +11,7 @@ from numpy.polynomial import Polynomial
 from laserloop.bad_input import BadInput
 from laserloop.process.heat_table import tabulate
 from laserloop.process.material import Material
-from laserloop.process.material_file import find_material
+from laserloop.process.material_file import find_material, shipped_materials
 
 
 def test_the_table_of_304_steel_is_its_integrals_to_a_microkelvin() -> None:
@@ -71,3 +71,17 @@ def test_heat_rises_with_theta_even_for_a_latent_heat_spread_over_ten_kelvin() -
     table = tabulate(spike, 300.0)
     theta = np.linspace(0.0, table.theta_of(np.array([1400.0]))[0], 400_001)
     assert np.all(np.diff(table.heat_of(theta)) > 0)
+
+
+@pytest.mark.parametrize("name", shipped_materials())
+def test_the_way_back_from_heat_to_theta_is_right_to_a_tenth_of_a_microkelvin_in_the_solid(name: str) -> None:
+    alloy = find_material(name)
+    table = tabulate(alloy, 300.0)
+    pieces, low, per_step = table.by_heat()
+    T = np.linspace(300.0, alloy.valid[1] - 1.0, 20001)
+    theta = table.theta_of(T)
+    place = (table.heat_of(theta) - low) * per_step
+    piece = np.floor(place).astype(int)
+    part = place - piece
+    found = pieces[0, piece + 1] + part * (pieces[1, piece + 1] + part * pieces[2, piece + 1])
+    assert np.abs(table.temperature_of(found) - T).max() < 1e-5

@@ -110,7 +110,7 @@ def test_change_takes_the_names_and_units_of_the_file_with_or_without_their_sect
     [
         (
             {"sigma_um": 1},
-            "beam.sigma_um of the process must be a number from 5 to 10000 µm, but is 1; correct",
+            "beam.sigma_um of the process must be a number from 5 to 10000 µm, but is 1; give 1000 if",
         ),
         ({"tick_us": float("nan")}, "tick_us .* from 0.01 to 1e\\+06 µs, but is nan"),
         ({"tick_us": True}, "tick_us .* but is True"),
@@ -119,7 +119,10 @@ def test_change_takes_the_names_and_units_of_the_file_with_or_without_their_sect
         ({"window_k": 780}, r"window_k .* must be 2 numbers \[low, high\] .*, but is 780"),
         ({"plate_mm": [15, 10]}, r"plate_mm .* must be 3 numbers \[x, y, z\] .*, but is \[15, 10\]"),
         ({"delay_ticks": 1.5}, "camera.delay_ticks .* a whole number from 0 to 1000 ticks, but is 1.5"),
-        ({"sigma": 1}, "a process has the keys .*beam.sigma_um.*, but 'sigma' was given; choose one"),
+        (
+            {"sigma": 1},
+            "a process has the keys .*beam.sigma_um.*, but 'sigma' was given .did you mean sigma_um..;",
+        ),
         ({"material": "cheese"}, "a material must be 304, .* got 'cheese'"),
     ],
 )

@@ -9,8 +9,10 @@ from laserloop.data.episode import Episode, simulate
 from laserloop.data.excitation import draw_power
 from laserloop.loop.run import COMPLETED, Run
 from laserloop.loop.scores import score, series_of
-from laserloop.paths import ScanPath, find_path
+from laserloop.paths import find_path
+from laserloop.paths.path import find_settled, mark_settled
 from laserloop.plant import make_plant
+from laserloop.predict.twin import Counted
 from laserloop.process import Process
 
 TICKS = 60  # beyond the first corner of the diagonal, at tick 39
@@ -21,7 +23,7 @@ MakeRecord = Callable[..., Record]
 
 def simulate_diagonal(plant: str) -> Episode:
     path = find_path("diagonal", ticks=TICKS)
-    return simulate(make_plant(plant, path), path, np.full(TICKS, 14.0))
+    return simulate(make_plant(plant), path, np.full(TICKS, 14.0))
 
 
 @pytest.fixture(scope="session")
@@ -38,14 +40,14 @@ def graded() -> Episode:
 def shaken() -> Episode:
     """Under random power."""
     path = find_path("spiral", ticks=30)
-    return simulate(make_plant("paper", path), path, draw_power("persistent", 30, np.random.default_rng(1)))
+    return simulate(make_plant("paper"), path, draw_power("persistent", 30, np.random.default_rng(1)))
 
 
 @pytest.fixture(scope="session")
 def cold() -> Episode:
     """Under no power at all."""
     path = find_path("horizontal", ticks=3)
-    return simulate(make_plant("paper", path), path, np.zeros(3))
+    return simulate(make_plant("paper"), path, np.zeros(3))
 
 
 @pytest.fixture(scope="session")
@@ -83,9 +85,7 @@ def make_record() -> MakeRecord:
             process=Process(),
             subgrid=subgrid,
             lit=lit,
-            settled=ScanPath(name="diagonal", positions=np.zeros((ticks + 1, 2)), lit=lit).counted
-            if ticks
-            else lit,
+            counted=Counted(lit, find_settled(lit, 3)) if subgrid else Counted(*[mark_settled(lit)] * 2),
             t=125e-6 * (k + 1),
             positions=np.column_stack((back - 1.5e-3, back - leg)),
             power=14 - 4 * bump + 0.3 * np.cos(2.1 * k),

@@ -40,12 +40,11 @@ def test_time_is_in_milliseconds(paper: Episode) -> None:
     assert xy(draw_history(paper), "t_max")[:, 0] == pytest.approx(paper.t * 1e3)
 
 
-def test_the_axis_shows_the_window_and_all_settled_temperatures(paper: Episode, graded: Episode) -> None:
+def test_the_axis_shows_the_window_and_all_temperatures_that_count(paper: Episode, graded: Episode) -> None:
     for episode in (paper, graded):
         low, high = draw_history(episode).axes[0].get_ylim()
-        settled = episode.temperature[episode.settled]
-        assert low < min(WINDOW[0], settled.min())
-        assert high > max(WINDOW[1], settled.max())
+        assert low < min(WINDOW[0], episode.temperature[episode.counts_below].min())
+        assert high > max(WINDOW[1], episode.temperature[episode.counts_above].max())
 
 
 def test_figures_with_shared_limits_can_be_compared(paper: Episode, graded: Episode) -> None:

@@ -99,6 +99,14 @@ def test_heat_in_the_dark_and_just_after_it_is_not_marked(make_record: MakeRecor
     assert [np.asarray(line.get_xdata())[0] for line in ends] == pytest.approx([11 * 0.125, 46 * 0.125])
 
 
+def test_on_the_graded_plant_heat_just_after_a_dark_stretch_is_marked(make_record: MakeRecord) -> None:
+    record = make_record(dark=slice(30, 35), subgrid=True)
+    truth = [900.0 if k in (0, 32, 35) else 780.0 for k in range(90)]
+    figure = draw_run({**record, "series": {**record["series"], "t_true_k": truth}})
+    assert xy(figure, "over-run")[:, 0] == pytest.approx([0.125, 36 * 0.125])
+    assert figure.axes[0].get_ylim()[1] > 900.0
+
+
 def test_power_is_held_until_the_end_of_its_tick(mpc: Record) -> None:
     steps = xy(draw_run(mpc), "power")
     assert steps[0, 0] == pytest.approx(0.0)

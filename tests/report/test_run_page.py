@@ -11,7 +11,7 @@ from laserloop.control.action import Status
 from laserloop.process import Process
 from laserloop.report.folder import save_comparison
 from laserloop.report.run_page import render_comparison
-from laserloop.report.run_record import find_troubles
+from laserloop.report.run_record import find_troubles, mark_counted
 
 Record = dict[str, Any]
 MakeRecord = Callable[..., Record]
@@ -62,7 +62,20 @@ def test_on_the_graded_plant_the_peak_is_told_first_and_the_node_beside_it(make_
     assert cells(page, "highest T<sub>max</sub>, K") == [f"{record['peak']['t_max_k']:.1f}"]
     told = f"the hottest node reaches {record['node']['t_max_k']:.1f} K (real-time MPC)"
     assert f"T<sub>max</sub> is the peak between the nodes; {told}" in page
-    assert "Counted from lit tick 11 on." in page
+    assert "Above the window all lit ticks count, below it those in which full power could have" in page
+
+
+def test_older_runs_keep_their_own_rule(make_record: MakeRecord, pi: Record) -> None:
+    new = make_record(subgrid=True)
+    masks = ("counts_above", "counts_below")
+    series = {name: column for name, column in pi["series"].items() if name not in masks}
+    settled = [k >= 10 for k in range(pi["ticks"])]
+    old = {name: value for name, value in pi.items() if name != "starts"}
+    old |= {"series": series | {"settled": settled}}
+    for record in (old, old | {"series": series}):
+        assert [side.tolist() for side in mark_counted(record)] == [settled, settled]
+        page = render_comparison([new, record], command="x")
+        assert "PI: Counted from lit tick 11 on." in page
 
 
 def test_a_page_says_that_settling_is_counted_anew_after_dark_moves(make_record: MakeRecord) -> None:

@@ -63,6 +63,17 @@ def test_one_run_is_told_in_full(mpc: Record) -> None:
     assert "Counted from lit tick 11 on" in text
 
 
+def test_starts_are_told_and_older_runs_have_none(make_record: MakeRecord, mpc: Record) -> None:
+    new = make_record(subgrid=True)
+    text = print_out(tabulate_run(new | {"starts": {"over_k": 12.25, "ticks_to_floor": 4}}))
+    assert "12.2 K over; the window is reached by tick 4" in text
+    assert "is not reached" in print_out(
+        tabulate_run(new | {"starts": new["starts"] | {"ticks_to_floor": None}})
+    )
+    old = {name: value for name, value in mpc.items() if name != "starts"}
+    assert "over; the window" not in print_out(tabulate_run(old))
+
+
 def test_brackets_in_a_name_stay_text(mpc: Record) -> None:
     hostile = {**mpc, "label": "[red]x[/red]", "model": "[bold]m", "path": "[blink].csv"}
     assert "[red]x[/red]" in print_out(tabulate_runs([hostile]))

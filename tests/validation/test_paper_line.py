@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from laserloop.plant import Plant, paper_settings
-from laserloop.plant.reference import ReferencePlant
-from laserloop.process import find_material
+from laserloop.bench.reference import ReferencePlant
+from laserloop.plant import make_plant
+from laserloop.process import Process, find_material
 
 
 def settled_range() -> tuple[float, float]:
     """Lowest and highest hottest node, K, at 14 W and 0.3 m/s along a grid line from a node."""
-    plant = Plant(paper_settings())
+    plant = make_plant("paper")
     x = -2e-3 + 0.3 * 1.25e-4 * np.arange(101)
     hottest = [
         plant.step(14.0, np.array([[x[k], 0.0], [x[k + 1], 0.0]])).node.temperature for k in range(100)
@@ -21,7 +21,10 @@ def settled_range() -> tuple[float, float]:
 def largest_difference() -> float:
     """Between both plants' surfaces, K, over 30 ticks of switching power on a slanted line."""
     plate, points = (4e-3, 3e-3, 2e-3), np.array([-1e-3, -0.6e-3]) + np.arange(31)[:, None] * [3.3e-5, 2.1e-5]
-    ours, theirs = Plant(paper_settings(plate=plate)), ReferencePlant(find_material("304"), plate=plate)
+    ours, theirs = (
+        make_plant("paper", Process(plate=plate)),
+        ReferencePlant(find_material("304"), plate=plate),
+    )
     worst = 0.0
     for k in range(30):
         power = 20.0 if k % 7 < 4 else 3.0

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
+from tests.validation.column import fill, heights, make_heat, make_root, places, shine, temperatures
+from tests.validation.stefan import Stefan
 
-from laserloop.plant.conduction import BACKWARD_EULER, SDIRK2, Conduction, Scheme, Source
-from laserloop.plant.grid import Grid
-from laserloop.plant.stefan import Stefan
-from laserloop.process.heat_table import tabulate
+from laserloop.plant import PLANTS
+from laserloop.plant.nested import NestedHeat
+from laserloop.plant.paper import Grid, PaperHeat
+from laserloop.process import Process
 from laserloop.process.material import Material
 from laserloop.process.melting import Melting
 
@@ -39,29 +41,25 @@ def make_material(ambient: float) -> Material:
     )
 
 
-def make_column(ambient: float, scheme: Scheme, tolerance: float = 1e-4) -> Conduction:
+def make_column(plant: str, ambient: float) -> PaperHeat | NestedHeat:
     """A column whose lower face is at ambient; nothing passes through the others but what is given."""
+    process = Process(material=make_material(ambient), ambient=ambient, plate=(2e-4, 2e-4, DEPTH))
+    if plant == "graded":
+        return make_root(process, (1e-4, 1e-4, DEPTH / (LEVELS - 1)))
     side = np.linspace(-1.0, 1.0, 3) * 1e-4
-    grid = Grid(x=side, y=side, z=np.linspace(0.0, DEPTH, LEVELS))
-    table = tabulate(make_material(ambient), ambient)
-    return Conduction(grid, table, scheme=scheme, tolerance=tolerance, edge=tolerance)
+    return make_heat(process, grid=Grid(x=side, y=side, z=np.linspace(0.0, DEPTH, LEVELS)))
 
 
-def fill(column: Conduction, temperature: FloatArray) -> None:
-    column.start(np.broadcast_to(temperature[:, None, None], column.grid.shape).copy())
-
-
-def liquid_depth(column: Conduction) -> float:
+def liquid_depth(column: PaperHeat | NestedHeat) -> float:
     """How deep the liquid would be if it lay together, m."""
     melting = make_material(300.0).melting
     assert melting is not None
-    T = column.table.temperature_of(column.field())[:, 1, 1]
-    return float(melting.fraction(T) @ column.grid.widths[0])
+    return float(melting.fraction(temperatures(column)[:, 1, 1]) @ heights(column))
 
 
-@pytest.mark.parametrize("scheme", [BACKWARD_EULER, SDIRK2], ids=lambda scheme: scheme.name)
+@pytest.mark.parametrize("plant", PLANTS)
 @pytest.mark.parametrize("superheat", [0.0, 150.0], ids=["one phase", "two phases"])
-def test_a_melt_freezes_from_its_cold_face_as_neumann_says(scheme: Scheme, superheat: float) -> None:
+def test_a_melt_freezes_from_its_cold_face_as_neumann_says(superheat: float, plant: str) -> None:
     exact = Stefan(
         face=1200.0,
         melting=MELTS,
@@ -70,22 +68,20 @@ def test_a_melt_freezes_from_its_cold_face_as_neumann_says(scheme: Scheme, super
         capacity=DENSITY * CAPACITY,
         latent=DENSITY * LATENT,
     )
-    column = make_column(1200.0, scheme)
-    start = np.full(LEVELS, MELTS + max(superheat, RANGE))
-    start[-1] = 1200.0
-    fill(column, start)
-    source = Source(np.zeros(3), np.zeros(3))
+    column = make_column(plant, 1200.0)
+    x, y, z = places(column)
+    fill(column, np.full((z.size, y.size, x.size), MELTS + max(superheat, RANGE)))
     step, steps = 1e-4, 150
     for _ in range(steps):
-        column.advance(step, (source,) * len(scheme.stages))
+        shine(column, 0.0, step)
     front = float(exact.front(step * steps))
     assert 0.15 < front / DEPTH < 0.4  # long enough to see, short enough to be a half-space
     assert DEPTH - liquid_depth(column) == pytest.approx(front, rel=0.01)
 
 
-@pytest.mark.parametrize("scheme", [BACKWARD_EULER, SDIRK2], ids=lambda scheme: scheme.name)
+@pytest.mark.parametrize("plant", PLANTS)
 @pytest.mark.parametrize("body", [MELTS - RANGE, 1450.0], ids=["one phase", "two phases"])
-def test_a_hot_face_melts_its_way_down_as_neumann_says(scheme: Scheme, body: float) -> None:
+def test_a_hot_face_melts_its_way_down_as_neumann_says(body: float, plant: str) -> None:
     """The face is not held but given the flux that holds it, from the moment at which 50 µm are molten."""
     exact = Stefan(
         face=2200.0,
@@ -96,12 +92,13 @@ def test_a_hot_face_melts_its_way_down_as_neumann_says(scheme: Scheme, body: flo
         latent=DENSITY * LATENT,
     )
     began = (50e-6 / float(exact.front(1.0))) ** 2
-    column = make_column(body, scheme)
-    fill(column, exact.temperature(column.grid.z, began))
+    column = make_column(plant, body)
+    x, y, z = places(column)
+    fill(column, np.broadcast_to(exact.temperature(z, began), (z.size, y.size, x.size)))
     steps, step = 400, 2.5e-5
+    late = 1.0 if plant == "paper" else 0.5
     for n in range(steps):
-        times = [began + (n + at) * step for at, _ in scheme.stages]
-        column.advance(step, tuple(Source(np.full(3, exact.flux(t)), np.ones(3)) for t in times))
+        shine(column, exact.flux(began + (n + late) * step), step)
     front = float(exact.front(began + steps * step))
     assert 0.15 < front / DEPTH < 0.4
     assert liquid_depth(column) == pytest.approx(front, rel=0.01)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
+from tests.conftest import lack, packages
 
 RECORD = {
     **{"path": "diagonal", "controller": "pi", "plant": "paper", "model": None, "delta_k": None, "ticks": 1},
@@ -22,9 +24,7 @@ RECORD = {
     **{"below_fraction": 0.0, "power_mean_w": 10.0, "ending": "path completed", "statuses": {"solved": 1}},
     "series": {"t_s": [1e-4], "x_mm": [0.0], "y_mm": [0.0], "power_w": [10.0], "t_true_k": [780.0]},
 }
-CHROMIUM = "/usr/bin/chromium"
 PATIENCE_S = 60.0  # s
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))  # the attacks
 
 
 @dataclass
@@ -92,9 +92,14 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium; where it is missing, tests fail."""
+    """The first browser of this machine that starts; where none does, tests that look are skipped."""
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        for program in packages.find_browsers():
+            with suppress(PlaywrightError):
+                found = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+                break
+        else:
+            lack("browser")
         yield found
         found.close()
 

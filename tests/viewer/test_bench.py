@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route
 from tests.viewer.conftest import Server, fill, open_page, serve, until
 
 from laserloop.process import find_process, write_process
@@ -35,8 +35,9 @@ def test_stored_runs_of_every_kind_are_shown(page: Page, bench: Server) -> None:
     moving = {"t_s": [1e-4, 2e-4], "x_mm": [0.0, 0.1], "y_mm": [0.0, 0.0], "power_w": [10.0, 11.0]}
     record = json.loads((bench.folder / "a.json").read_text())
     other = record | {"controller": "constant", "window_k": [860.0, 900.0], "n_over": 1, "overshoot_k": 5.5}
-    other |= {"ticks": 2, "series": moving | {"t_true_k": [None, 905.5], "t_predicted_k": [880.0, None]}}
-    other["series"]["tick_ms"] = [35.871, 35.871]
+    other |= {"ticks": 2, "series": moving | {"t_true_k": [700.0, 905.5], "t_predicted_k": [880.0, None]}}
+    other["series"] |= {"tick_ms": [35.871, 35.871], "lit": [True, True]}
+    other["series"] |= {"counts_above": [True, True], "counts_below": [False, True]}
     (bench.folder / "b.json").write_text(json.dumps(other), encoding="utf-8")
     (bench.folder / "open.json").write_text(
         json.dumps(moving | {"t_max_k": [500.0, 600.0]}), encoding="utf-8"
@@ -52,6 +53,8 @@ def test_stored_runs_of_every_kind_are_shown(page: Page, bench: Server) -> None:
     shown = page.inner_text("#rows")
     for words in ("780.0\u202fK", "905.5\u202fK", "600.0\u202fK", "35.9\u202fms"):
         assert words in shown
+    scores = "[...bench.state.known.values()].find(run => run.scores.high > 900).scores"
+    assert page.evaluate(f"[{scores}.over, {scores}.below, {scores}.short]") == [1, 1, 0]  # 700 K is excused
     assert "1 tick above, by up to 5.5" in page.inner_text("#list")
     assert "No thermal image" in page.inner_text("#notes")
     assert page.inner_text("#clock") == "200\u202fµs, tick 2 of 2"
@@ -146,7 +149,9 @@ def test_a_planned_file_comes_back_in_its_own_format(page: Page, bench: Server) 
     with page.expect_download() as saved:
         page.click("#plan")
     assert saved.value.suggested_filename == "line-planned.csv"
-    assert Path(saved.value.path()).read_text().splitlines()[0].startswith("x_mm,y_mm")
+    head, columns, *_ = Path(saved.value.path()).read_text().splitlines()
+    assert head.startswith("# laserloop plan: powers are absorbed")
+    assert columns.startswith("x_mm,y_mm")
 
 
 def test_a_bad_file_is_refused_in_a_sentence(page: Page, bench: Server) -> None:
@@ -191,9 +196,18 @@ def test_dropped_files_are_a_path_and_a_process(page: Page, bench: Server, tmp_p
 
 def test_a_bad_process_is_refused_in_a_sentence(page: Page, bench: Server, tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("window_k: [800, 760]\n")
+    looks: list[Route] = []
+
+    def keep(route: Route) -> None:  # the path's picture comes after the refusal
+        looks.append(route)
+
+    page.route("**/look", keep)
     open_bench(page, bench)
     drop(page, tmp_path / "bad.yaml")
     until(page, "document.querySelector('#refusal').textContent.includes('bad.yaml')")
+    for route in looks:
+        route.continue_()
+    until(page, "document.querySelector('#path-note').textContent.includes('ticks')")
     assert page.input_value("#process") == "paper"
     assert "window_k" in page.inner_text("#refusal")
 
@@ -290,7 +304,9 @@ def test_a_run_that_is_tuned_says_so_and_is_paused_resumed_and_stopped(page: Pag
     page.click("#run")
     tuned = f"{LIVE}.find(run => run.name === 'PI')"
     twin = f"{LIVE}.find(run => run.name === 'physics twin')"
-    until(page, f"{tuned}?.state === 'tuning' && {tuned}.tuned.most > 100", 180)  # two cold workers
+    until(
+        page, f"{tuned}?.state === 'tuning' && {tuned}.tuned.most === 59", 180
+    )  # of PI alone; two cold workers
     until(page, f"{twin}?.count > 0")
     until(page, "document.querySelector('#about').textContent.includes('Tuning PI for this process')")
     page.click("#play")
@@ -340,7 +356,7 @@ def test_a_refused_order_leaves_what_was_on_show(page: Page, bench: Server) -> N
 
 def test_a_reload_keeps_the_form_and_its_files(page: Page, bench: Server) -> None:
     open_bench(page, bench)
-    way = b"G21 G90\nG0 X-1 Y0\nM3 S500\nG1 X1 Y0 F18240\nM5\n"
+    way = b"G21 G90\nG0 X-1 Y0\nM3 S300\nG1 X1 Y0 F18240\nM5\n"
     page.set_input_files("#file", {"name": "line.gcode", "mimeType": "text/plain", "buffer": way})
     until(page, "document.querySelector('#path-note').textContent.includes('say which S is full power')")
     assert "--" not in page.inner_text("#path-note")
@@ -369,6 +385,7 @@ def test_a_stored_change_of_absorptivity_is_shown_at_its_tick(page: Page, bench:
     series |= {"t_true_k": [780.0, 781.0], "absorbed": [1.0, 0.8]}
     record |= {"ticks": 2, "series": series, "notes": ["changed by hand at tick 2"]}
     (bench.folder / "steered.json").write_text(json.dumps(record), encoding="utf-8")
+    time.sleep(FRESH + 0.1)  # as above
     told = json.loads(bench.ask("/runs")[1])["runs"]
     (steered,) = (run["id"] for run in told if run["file"] == "steered.json")
     page.goto(f"{bench.address}#{steered}")

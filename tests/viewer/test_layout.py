@@ -9,15 +9,25 @@ from tests.viewer.conftest import RECORD, Server, open_page, until
 from tests.viewer.test_bench import LIVE, NEWEST, open_bench, run
 
 LISTEN = """
-globalThis.written = [];  // every text on a canvas: which, what, and the box it fills
+globalThis.written = [];  // every text on a canvas: which, how high, what, and the box it fills
 const write = CanvasRenderingContext2D.prototype.fillText;
 CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...more) {
   const m = this.measureText(text), box = [x - m.actualBoundingBoxLeft, y - m.actualBoundingBoxAscent];
   box.push(x + m.actualBoundingBoxRight, y + m.actualBoundingBoxDescent);
-  written.push({ canvas: this.canvas.id, text: String(text), box });
+  written.push({ canvas: this.canvas.id, height: this.canvas.height, text: String(text), box });
   return write.call(this, text, x, y, ...more);
 };
 """
+LOWEST = """
+globalThis.lowest = {};  // of all lines drawn beside the page, where the path is, by the drawing's height
+const { lineTo } = CanvasRenderingContext2D.prototype;
+CanvasRenderingContext2D.prototype.lineTo = function (x, y) {
+  const { isConnected, height } = this.canvas, foot = y + this.lineWidth / 2;
+  if (!isConnected) globalThis.lowest[height] = Math.max(globalThis.lowest[height] ?? 0, foot);
+  return lineTo.call(this, x, y);
+};
+"""
+BRACKET = Path(__file__).parents[2] / "examples" / "bracket.gcode"
 WRITTEN = "written.filter(w => w.canvas === '{}')"
 
 
@@ -26,6 +36,13 @@ def stop(page: Page) -> None:
     if page.is_visible("#stop"):
         page.click("#stop")
     until(page, f"{LIVE}.every(run => !run.computing)")
+
+
+def drop(page: Page, file: Path = BRACKET) -> None:
+    """A file whose reading leaves three notes."""
+    way = {"name": file.name, "mimeType": "text/plain", "buffer": file.read_bytes()}
+    page.set_input_files("#file", way)  # type: ignore[arg-type]
+    until(page, "document.querySelector('#path-note').textContent.includes('notes')")
 
 
 def box(page: Page, name: str) -> dict[str, float]:
@@ -195,3 +212,60 @@ def test_no_image_stays_behind_when_several_are_played(page: Page, bench: Server
     page.keyboard.press("Space")
     until(page, f"{LIVE}.every(run => run.frame.k > 0) || bench.state.tick > 140")
     assert page.evaluate("bench.state.tick") <= 140
+
+
+def test_run_stays_in_sight_however_much_there_is_to_note(browser: Browser, bench: Server) -> None:
+    with open_page(browser, viewport={"width": 1280, "height": 800}) as page:
+        open_bench(page, bench)
+        drop(page)
+        assert box(page, "#run")["bottom"] <= 720
+        assert page.inner_text("#path-note").endswith("3 notes")
+        page.click("#path-note summary")
+        assert "dark moves without a speed go at" in page.inner_text("#path-note")
+
+
+def test_on_a_phone_the_charts_come_before_the_form_as_soon_as_there_are_any(
+    browser: Browser, bench: Server
+) -> None:
+    with open_page(browser, viewport={"width": 400, "height": 800}) as page:
+        open_bench(page, bench)
+        run(page, 20)
+        until(page, f"{NEWEST}.state === 'done'")
+        for chart in ("#heat", "#map", "#temp", "#time", ".scroll"):
+            assert box(page, chart)["bottom"] <= box(page, "#bench")["top"], chart
+        assert box(page, ".brand")["bottom"] <= box(page, "#stage")["top"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        cells = "[...document.querySelectorAll('#rows th, #rows td')]"  # at once: the page may still scroll
+        boxes = page.evaluate(f"{cells}.map(cell => cell.getBoundingClientRect().toJSON())")
+        places = [place for place in boxes if place["width"] > 0]
+        assert len(places) == 11
+        for i, a in enumerate(places):
+            assert a["x"] + a["width"] <= 400
+            for b in places[:i]:
+                beside = a["x"] + a["width"] <= b["x"] + 1 or b["x"] + b["width"] <= a["x"] + 1
+                assert beside or a["y"] + a["height"] <= b["y"] + 1 or b["y"] + b["height"] <= a["y"] + 1
+        first = "getComputedStyle(document.querySelector('#rows td:nth-of-type(2)'), '::before').content"
+        assert "Predicted" in page.evaluate(first)
+
+
+def test_labels_of_the_scale_lie_below_the_path(browser: Browser, bench: Server) -> None:
+    with open_page(browser, viewport={"width": 1280, "height": 800}) as page:
+        page.add_init_script(LISTEN)
+        page.add_init_script(LOWEST)
+        open_bench(page, bench)
+        drop(page)
+        run(page, 30)
+        until(page, f"{NEWEST}.state === 'done'")
+        until(page, f"{WRITTEN.format('map')}.length >= 3")
+        lowest = page.evaluate("lowest")  # the drawing shrinks when the run's notes come
+        labels = [(w["box"][1], lowest[str(w["height"])]) for w in page.evaluate(WRITTEN.format("map"))]
+        assert all(50 < path < label for label, path in labels)
+
+
+def test_damaged_runs_are_named_on_the_page(page: Page, bench: Server) -> None:
+    (bench.folder / "cut.json").write_text(json.dumps(RECORD)[:-20])
+    open_bench(page, bench)
+    until(page, "document.querySelector('#folder').textContent.includes('left out as damaged: cut.json')")
+    assert str(bench.folder) not in page.inner_text("#folder")
+    assert bench.folder.name in page.inner_text("#folder")
+    (bench.folder / "cut.json").unlink()

@@ -76,10 +76,14 @@ def test_an_open_loop_shows_the_plants_own_temperature(plant: str, own: float) -
 
 def test_the_ticks_that_count_are_those_that_the_run_names() -> None:
     record = make_record()
-    assert show_run(record)["series"]["counted"] == [False, True, True]
+    series = show_run(record)["series"]
+    assert series["above"] == series["below"] == [False, True, True]
     record["series"] |= {"settled": [False, False, True], "lit": [True, False, True]}
     shown = show_run(record)["series"]
-    assert shown["counted"] == [False, False, True]
+    assert shown["above"] == shown["below"] == [False, False, True]
+    record["series"] |= {"counts_above": [True, False, True], "counts_below": [False, False, True]}
+    shown = show_run(record)["series"]
+    assert (shown["above"], shown["below"]) == ([True, False, True], [False, False, True])
     assert shown["lit"] == [True, False, True]
 
 
@@ -326,3 +330,35 @@ def test_more_files_than_are_looked_at_are_counted(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(shelf, "MOST_RUNS", 2)
     here = Shelf(tmp_path)
     assert (find_files(here), here.left_out) == (["a.json", "b.json"], 1)
+
+
+def test_two_runs_with_nested_facts_are_listed(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        nested: Any = [name]
+        for _ in range(700):
+            nested = [nested]
+        put(tmp_path / f"{name}.json", make_record(mismatch={"absorptivity": nested}, seed=nested))
+    here = Shelf(tmp_path)
+    here.look()
+    assert [run["apart"] for run in here.list()] == ["a", "b"]
+
+
+def test_damaged_runs_are_named_and_other_json_is_not(tmp_path: Path) -> None:
+    whole = json.dumps(make_record())
+    long = json.dumps(
+        make_record(series={name: [0.5] * 4000 for name in make_record()["series"]}, ticks=4000)
+    )
+    put(tmp_path / "good.json", make_record())
+    (tmp_path / "cut.json").write_text(whole[:-40])
+    (tmp_path / "cut-late.json").write_text(long[:-5000])
+    put(tmp_path / "changed.json", make_record(series={"t_s": [1.0]}))
+    put(tmp_path / "demo.json", {"runs": [make_record(), make_record()]})
+    put(tmp_path / "process.json", {"laser": {"power_w": [0, 20]}})
+    (tmp_path / "text.json").write_text("{ no json")
+    here = Shelf(tmp_path)
+    here.look()
+    assert find_files(here) == ["good.json"]
+    assert here.damaged == ["changed.json", "cut-late.json", "cut.json"]
+    put(tmp_path / "cut.json", make_record())
+    here.look()
+    assert here.damaged == ["changed.json", "cut-late.json"]

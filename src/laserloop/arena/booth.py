@@ -9,9 +9,11 @@ import json
 import os
 import pickle
 import select
+import signal
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
@@ -40,77 +42,25 @@ class Gone(Exception):
     """There is no answer any more; the reason."""
 
 
-class BoothController:
-    """A controller of a user's file behind a pipe. Its time is charged without that of the pipe."""
+class Child:
+    """A process that answers messages through a pipe; whoever does not answer in time is ended."""
 
-    def __init__(self, spec: str, name: str, seat: Seat) -> None:
-        self.name = name
-        self._left = DONE_WITHIN
-        self._child = subprocess.Popen(
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
             [sys.executable, "-m", "laserloop.arena.booth_child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        self.overhead_s = 0.0
-        try:
-            self._ask("echo", within=BUILD_WITHIN)
-            told = self._ask("build", spec, seat.problem, seat.process, within=BUILD_WITHIN)
-            self._check(spec, told)
-        except (Gone, BadInput) as problem:
-            self.close()
-            raise BadInput(f"{spec} cannot take part: {problem}") from None
 
-    def _check(self, spec: str, told: dict[str, Any]) -> None:
-        if "refused" in told:
-            raise BadInput(str(told["refused"]))
-        self.horizon, self.memory = int(told["horizon"]), int(told["memory"])
-        if not (0 <= self.horizon <= 10_000 and 0 <= self.memory <= 10_000):
-            raise BadInput("horizon and memory must be 0 to 10,000 ticks: change them")
-
-    def reset(self) -> None:
-        """Make the controller forget."""
-        self._echoed = 0
-        self.overhead_s = 0.0
-        try:
-            told = self._ask("reset", within=ANSWER_WITHIN)
-        except Gone:
-            return
-        if told.get("raised"):
-            raise RuntimeError(str(told["raised"]))
-
-    def act(self, image: Image | None, preview: Preview) -> Action:
-        """What the controller answers, or the least power if it is gone."""
-        if not self._echoed:
-            self._weigh(image, preview)
-        try:
-            told = self._ask("act", image, preview, within=min(ANSWER_WITHIN, self._left))
-        except Gone:
-            return Action(power=0.0, status=Status.GONE)
-        if told.get("raised"):
-            raise RuntimeError(str(told["raised"]))
-        return read_action(told)
-
-    def _weigh(self, image: Image | None, preview: Preview) -> None:
-        """How long a question and an answer take without a controller, s."""
-        times = []
-        for _ in range(ECHOES):
-            began = perf_counter()
-            try:
-                self._ask("echo", image, preview, within=ANSWER_WITHIN)
-            except Gone:
-                return
-            times.append(perf_counter() - began)
-        self._echoed, self.overhead_s = len(times), float(np.median(times))
-
-    def _ask(self, *message: object, within: float) -> dict[str, Any]:
-        """Send and wait; whoever does not answer in time is ended."""
+    def ask(self, *message: object, within: float) -> dict[str, Any]:
+        """Send and wait."""
         began = monotonic()
         try:
-            assert self._child.stdin is not None
-            if self._child.poll() is not None:
+            assert self._process.stdin is not None
+            if self._process.poll() is not None:
                 raise Gone("it ended by itself")
-            send(self._child.stdin, pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
+            send(self._process.stdin, pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
             head = self._read(LENGTH.size, began + within)
             length = LENGTH.unpack(head)[0]
             if length > LARGEST:
@@ -119,14 +69,12 @@ class BoothController:
         except (OSError, ValueError, Gone) as problem:
             self.close()
             raise Gone(str(problem) or "it ended by itself") from None
-        if message[0] == "act":
-            self._left -= monotonic() - began
         return told if isinstance(told, dict) else {}
 
     def _read(self, size: int, until: float) -> bytes:
         """So many bytes, by then."""
-        assert self._child.stdout is not None
-        stream, found = self._child.stdout.fileno(), b""
+        assert self._process.stdout is not None
+        stream, found = self._process.stdout.fileno(), b""
         while len(found) < size:
             ready, _, _ = select.select([stream], [], [], max(0.0, until - monotonic()))
             if not ready:
@@ -137,14 +85,92 @@ class BoothController:
             found += some
         return found
 
+    @contextmanager
+    def halted(self) -> Iterator[None]:
+        """Meanwhile it computes nothing."""
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
     def close(self) -> None:
         """End the process."""
-        self._child.kill()
-        self._child.wait()
-        for stream in (self._child.stdin, self._child.stdout):
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
             with suppress(OSError):  # what was not read any more
                 if stream is not None:
                     stream.close()
+
+
+class BoothController:
+    """A controller of a user's file behind a pipe. Its time is charged without that of the pipe."""
+
+    def __init__(self, spec: str, name: str, seat: Seat) -> None:
+        self.name = name
+        self._left = DONE_WITHIN
+        self._weighed = False
+        self.overhead_s = 0.0
+        self._child = Child()
+        try:
+            told = self._child.ask("build", spec, seat.problem, seat.process, within=BUILD_WITHIN)
+            self._check(told)
+        except (Gone, BadInput) as problem:
+            self.close()
+            raise BadInput(f"{spec} cannot take part: {problem}") from None
+
+    def _check(self, told: dict[str, Any]) -> None:
+        if "refused" in told:
+            raise BadInput(str(told["refused"]))
+        self.horizon, self.memory = int(told["horizon"]), int(told["memory"])
+        if not (0 <= self.horizon <= 10_000 and 0 <= self.memory <= 10_000):
+            raise BadInput("horizon and memory must be 0 to 10,000 ticks: change them")
+
+    def reset(self) -> None:
+        """Make the controller forget."""
+        self._weighed, self.overhead_s = False, 0.0
+        try:
+            told = self._child.ask("reset", within=ANSWER_WITHIN)
+        except Gone:
+            return
+        if told.get("raised"):
+            raise RuntimeError(str(told["raised"]))
+
+    def act(self, image: Image | None, preview: Preview) -> Action:
+        """What the controller answers, or the least power if it is gone."""
+        if not self._weighed:
+            with self._child.halted():
+                self._weighed, self.overhead_s = True, weigh(image, preview)
+        began = monotonic()
+        try:
+            told = self._child.ask("act", image, preview, within=min(ANSWER_WITHIN, self._left))
+        except Gone:
+            return Action(power=0.0, status=Status.GONE)
+        self._left -= monotonic() - began
+        if told.get("raised"):
+            raise RuntimeError(str(told["raised"]))
+        return read_action(told)
+
+    def close(self) -> None:
+        """End the process."""
+        self._child.close()
+
+
+def weigh(image: Image | None, preview: Preview) -> float:
+    """How long question and answer take without a controller, s: in a process without any user's code."""
+    echo, times = Child(), list[float]()
+    try:
+        echo.ask("echo", image, preview, within=BUILD_WITHIN)  # the first one starts up
+        for _ in range(ECHOES):
+            began = perf_counter()
+            echo.ask("echo", image, preview, within=ANSWER_WITHIN)
+            times.append(perf_counter() - began)
+    except Gone:
+        return 0.0
+    finally:
+        echo.close()
+    return float(np.median(times))
 
 
 def read_action(told: dict[str, Any]) -> Action:
@@ -192,12 +218,29 @@ def read_foresight(file: Path, name: str) -> str:
     except (SyntaxError, ValueError, OSError) as problem:
         raise BadInput(f"{file} cannot be read as Python ({problem}): correct the file") from None
     own = next((node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name), None)
-    for line in [] if own is None else own.body:
-        if isinstance(line, ast.Assign) and "foresight" in {getattr(at, "id", "") for at in line.targets}:
-            value = line.value.value if isinstance(line.value, ast.Constant) else None
-            if value not in FORESIGHTS:
-                raise BadInput(
-                    f"foresight of {name} must be one of {', '.join(FORESIGHTS)}: write one of them"
-                )
-            return str(value)
-    return "path"
+    if own is None:
+        return "path"
+    declared = [value for line in own.body if (value := _find_declared(line)) is not None]
+    stored = [node for node in ast.walk(own) if _stores_foresight(node)]
+    if not stored:
+        return "path"
+    value = getattr(declared[0], "value", None) if len(declared) == len(stored) == 1 else None
+    if value not in FORESIGHTS:
+        raise BadInput(
+            f"foresight of {name} must be one of {', '.join(FORESIGHTS)}, said once in the body of the "
+            f'class: write foresight = "{FORESIGHTS[0]}" there'
+        )
+    return str(value)
+
+
+def _find_declared(line: ast.stmt) -> ast.expr | None:
+    """What a line of a class gives its foresight, with or without a type; None if it gives it nothing."""
+    targets = line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]
+    about = any(isinstance(target, ast.Name) and target.id == "foresight" for target in targets)
+    return line.value if about and isinstance(line, ast.Assign | ast.AnnAssign) else None
+
+
+def _stores_foresight(node: ast.AST) -> bool:
+    """Is something called foresight given a value here, as a name or of an object?"""
+    called = getattr(node, "id", None) or getattr(node, "attr", None)
+    return called == "foresight" and isinstance(getattr(node, "ctx", None), ast.Store)

@@ -9,18 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from laserloop.arena.booth import try_out
 from laserloop.arena.entrants import ENTRANTS, find_entrant
 from laserloop.arena.runs import Record, has_run, keep_run, name_run, play, settings_of
 from laserloop.arena.tasks import Task, find_task
 from laserloop.bad_input import BadInput
-from laserloop.cluster import check_workers, open_cluster, share_out
+from laserloop.cluster import Workers, check_workers, open_cluster, share_out
 from laserloop.loop.own_file import names_own
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 Progress = Callable[[int, int], None]  # runs there, runs in all
 
@@ -139,12 +135,12 @@ def _run_here(missing: Sequence[tuple[str, str]], out: Path) -> Iterator[tuple[s
             yield do_bout(*bout, out)
 
 
-def _run_there(client: "Client", missing: Sequence[tuple[str, str]], out: Path) -> Iterator[tuple[str, str]]:
+def _run_there(client: Workers, missing: Sequence[tuple[str, str]], out: Path) -> Iterator[tuple[str, str]]:
     yield from share_out(client, do_bout, [(*bout, out.resolve()) for bout in missing])
 
 
 @contextmanager
-def _choose_cluster(workers: int, scheduler: str | None, contest: Contest) -> Iterator["Client | None"]:
+def _choose_cluster(workers: int, scheduler: str | None, contest: Contest) -> Iterator[Workers | None]:
     """A client of the cluster that does the work; None when this process does it alone."""
     if scheduler is None and workers == 1:
         yield None

@@ -1,4 +1,8 @@
-"""Coverage of a run: how far the truth lay beyond predictions, and how often margins that follow keep it."""
+"""Coverage of a run: how far the truth lay beyond predictions, and how often margins that follow keep it.
+
+Margins promise something about ticks that have settled: ten after a start or more. While the laser heats up,
+nobody knows yet how much of its power the plate takes; what lies above the window then is in the scores.
+"""
 
 from collections.abc import Mapping
 from math import isfinite
@@ -8,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.control.adaptive import AdaptiveMargin, AdaptiveSettings
+from laserloop.paths.path import mark_settled
 
 FloatArray = NDArray[np.float64]
 Row = dict[str, Any]
@@ -19,7 +24,7 @@ def find_beyond(record: Mapping[str, Any]) -> FloatArray:
     """T_max minus its prediction in the settled ticks that have one, K."""
     series = record["series"]
     T, told = (np.array(series[name], dtype=float) for name in ("t_true_k", "t_predicted_k"))
-    counted = np.array(series["settled"], dtype=bool) & np.isfinite(told)
+    counted = mark_settled(np.array(series["lit"], dtype=bool)) & np.isfinite(told)
     return np.asarray((T - told)[counted])
 
 
@@ -34,7 +39,7 @@ def cover_record(record: Mapping[str, Any]) -> Row:
     T, told, seen = (
         np.array(series[name], dtype=float) for name in ("t_true_k", "t_predicted_k", "t_measured_k")
     )
-    counted = np.array(series["settled"], dtype=bool) & np.isfinite(told)
+    counted = mark_settled(np.array(series["lit"], dtype=bool)) & np.isfinite(told)
     if not counted.any():
         return dict.fromkeys(NAMES)
     beyond = T - told

@@ -61,9 +61,10 @@ def examine(candidates: Mapping[str, Candidate], episode: Episode) -> dict[str, 
     """Residuals (windows, AHEAD) of each, K: prediction minus truth, where all ticks are lit and settled."""
     path, power = episode.draw()
     process = find_process(PROCESS)
-    plant = make_plant(PLANT, path, process)
+    plant = make_plant(PLANT, process)
     cameras = {
-        subgrid: Camera(replace(process.camera, subgrid=subgrid, smooth=subgrid)) for subgrid in (True, False)
+        subgrid: Camera(replace(process.camera, subgrid=subgrid, sampling="smooth" if subgrid else "nearest"))
+        for subgrid in (True, False)
     }
     for candidate in candidates.values():
         candidate.predictor.reset()

@@ -116,7 +116,8 @@ def write_story(tables: Tables) -> list[str]:
     told = (
         f"{len(tables.rows)} runs of {len(tables.standings)} entrants; {' and '.join(splits)} paths: "
         f"{len(paths)}, families: {len({family for family, _ in paths})}; disturbances {', '.join(levels)}; "
-        f"process {', '.join(processes)}; plant graded, T_max between the nodes, settled lit ticks."
+        f"process {', '.join(processes)}; plant graded, T_max between the nodes. Above the window all lit "
+        "ticks count, below it those in which full power could have reached it."
     )
     behind = {name: s["all"]["gap_runs"] for name, s in tables.standings.items()}
     with_oracle = max(behind.values(), default=0)
@@ -186,13 +187,15 @@ def tell_cost(declared: Row) -> str:
 
 
 def _save_run_page(row: Row, beside: Mapping[str, str], out: Path, command: str) -> str:
-    """The page of a run beside the oracle's, or the twin's, on the same task; its place below the folder."""
+    """The page of a run beside the oracle's, or the twin's, on the same task; its place below the folder.
+
+    Written anew each time: the run beside it may have come meanwhile.
+    """
     place = f"{PAGES}/{row['run']}.html"
-    if not (out / place).exists():
-        records: list[Mapping[str, Any]] = [
-            read_result(out / RUNS / folder / RESULT_FILE) for folder in _pair(row, beside)
-        ]
-        save(out / place, render_comparison(records, command=command, also=[f"Task {row['task']}."]))
+    records: list[Mapping[str, Any]] = [
+        read_result(out / RUNS / folder / RESULT_FILE) for folder in _pair(row, beside)
+    ]
+    save(out / place, render_comparison(records, command=command, also=[f"Task {row['task']}."]))
     return place
 
 

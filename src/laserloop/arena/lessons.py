@@ -104,7 +104,7 @@ def record_lesson(index: int) -> FloatArray:
     """The record (ticks + 1, columns) of an episode."""
     lesson, process = Lesson(index), find_process(PROCESS)
     path = lesson.find_path(process)
-    return record_path(make_plant(PLANT, path, process), path, lesson.draw_power(process, path))
+    return record_path(make_plant(PLANT, process), path, lesson.draw_power(process, path))
 
 
 def make_lessons(folder: Path, episodes: int = EPISODES, progress: Progress | None = None) -> None:

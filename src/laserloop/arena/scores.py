@@ -1,4 +1,7 @@
-"""Scores of a run: one row of plain numbers, all from its record, over the lit ticks that have settled.
+"""Scores of a run: one row of plain numbers, all from its record, over the lit ticks that count.
+
+Above the window every lit tick does, below it what full power could have reached; how far T_max was from the
+window's middle is of those that count below, and of any that lay above.
 
 What a clock said is a row of its own, so that the rest is the same on every machine.
 """
@@ -14,6 +17,7 @@ from laserloop.arena.tasks import Task, find_task
 from laserloop.control.action import Status
 from laserloop.loop.case import find_scan
 from laserloop.loop.run import COMPLETED
+from laserloop.report.run_record import mark_counted
 
 FloatArray = NDArray[np.float64]
 Row = dict[str, Any]
@@ -26,17 +30,19 @@ def score_record(record: Mapping[str, Any]) -> Row:
     """How far T_max was from the window's middle and beyond its bounds, and what that took."""
     task = find_task(record["task"])
     low, high = record["window_k"]
-    T, series = _read_settled(record, task), record["series"]
-    off, outside = T - 0.5 * (low + high), (low > T) | (high < T)
+    (T, above, below), series = read_counted(record, task), record["series"]
+    over, short = above & (high < T), below & (low > T)
+    off, outside = (T - 0.5 * (low + high))[below | over], over | short
     tick = record["process"]["tick_us"] * 1e-6
     statuses = record["statuses"]
     return name_row(record, task) | {
-        "ticks": len(T),
+        "ticks": len(off),
         "outside": int(outside.sum()),
-        "outside_fraction": float(outside.mean()),
-        "below_fraction": float((low > T).mean()),
-        "above_k": float(max(T.max() - high, 0.0)),
-        "below_k": float(max(low - T.min(), 0.0)),
+        "outside_fraction": float(outside.sum() / len(off)),
+        "below_fraction": float(short.sum() / np.sum(below)),
+        "above_k": float((T - high)[above].max(initial=0.0)),
+        "below_k": float((low - T)[below].max(initial=0.0)),
+        "start_over_k": record.get("starts", {}).get("over_k"),
         "excursion_k": float(np.abs(off).max()),
         "rms_k": float(np.sqrt(np.mean(off**2))),
         "residual_rms_k": record["residual_rms_k"],
@@ -75,13 +81,14 @@ def name_row(record: Mapping[str, Any], task: Task) -> Row:
     }
 
 
-def _read_settled(record: Mapping[str, Any], task: Task) -> FloatArray:
-    """T_max of the ticks that count, K; in those that were not done the plate is cold."""
-    series = record["series"]
-    T: FloatArray = np.array(series["t_true_k"], dtype=float)
+def read_counted(
+    record: Mapping[str, Any], task: Task
+) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+    """T_max of each tick, K, and which count above and below; ticks that were not done are cold."""
+    T = np.array(record["series"]["t_true_k"], dtype=float)
+    above, below = mark_counted(record)
     if record["ending"] == COMPLETED:
-        return np.asarray(T[np.array(series["settled"], dtype=bool)])
-    counted = find_scan(task.make_case()).counted
-    whole = np.full(len(counted), task.find_process().ambient)
-    whole[: len(T)] = T
-    return whole[counted]
+        return T, above, below
+    rest = find_scan(task.make_case()).lit[len(T) :]
+    cold = np.full(len(rest), task.find_process().ambient)
+    return np.append(T, cold), np.append(above, rest), np.append(below, rest)

@@ -16,7 +16,7 @@ from laserloop.control.problem import MpcProblem
 from laserloop.control.twin import make_twin_problem
 from laserloop.loop.case import Hooks, LoopCase, make_problem, run_case
 from laserloop.native.build import NoCompiler, load_library
-from laserloop.native.deployed import Deployed, Frame, TickInput
+from laserloop.native.deployed import PEAK, Deployed, Frame, TickInput
 from laserloop.native.twin import UNIT, TwinController, make_twin
 from laserloop.native.twin_export import list_texts
 from laserloop.paths.preview import Preview
@@ -70,7 +70,7 @@ class CLoop:
         texts, horizon = list_texts(process, problem)
         self.door = Deployed(load_library(texts, UNIT[0]), horizon)
         self._ticks = [_pose(tick, horizon) for tick in ticks]  # C has only their addresses
-        laid = [self.door.lay(tick) for tick in self._ticks]
+        laid = [self.door.lay(replace(tick, tick=k)) for k, tick in enumerate(self._ticks)]
         self._calls = [(tick, self.door.bind(given)) for tick, given in zip(self._ticks, laid, strict=True)]
         self._kept = laid
 
@@ -89,7 +89,7 @@ class CLoop:
 def _pose(tick: Recorded, horizon: int) -> TickInput:
     """A recorded tick as a machine says it, with the pixels around the peak."""
     now, image = tick.preview, tick.image
-    told = TickInput(way=now.ahead[: horizon + 1], dark=[not lit for lit in now.lit], given=now.power)
+    told = TickInput(way=now.ahead[: horizon + 1], dark=[not lit for lit in now.lit], commanded=now.power)
     if image is None:
         return told
     return replace(told, age=now.age(image.time), frame=_crop(image))
@@ -203,7 +203,7 @@ class RasterLoop:
         self._way = np.ascontiguousarray(np.concatenate((*rows, rows[0][:6])))  # it ends where it begins
         self._count = len(self._way) - 6
         self._door = door
-        self.given = door.lay(TickInput(way=self._way[:6], dark=5 * [False], age=-1))
+        self.given = door.lay(TickInput(way=self._way[:6], dark=5 * [False]))
         self._power = 0.0
         door.init()
         door.begin(float(self._way[0, 0]), float(self._way[0, 1]))
@@ -211,7 +211,7 @@ class RasterLoop:
     def step(self, k: int, call: Callable[[], float]) -> None:
         """Tick k of it."""
         place = self._way.ctypes.data + 16 * (k % self._count)
-        ctypes.memmove(ctypes.addressof(self.given), place, 96)
-        self.given.given = self._power
+        ctypes.memmove(ctypes.addressof(self.given.way), place, 96)
+        self.given.tick, self.given.power.commanded = k % 2**32, self._power
         self._power = call()
-        self.given.age, self.given.peak = 0, self._door.out.predicted[0]
+        self.given.seen, self.given.peak = PEAK, self._door.out.predicted[0]

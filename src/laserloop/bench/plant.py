@@ -1,4 +1,4 @@
-"""The plant against a straightforward SciPy implementation, on the diagonal episode, on one core."""
+"""The plants on one core: against a straightforward SciPy implementation, and against the exact integral."""
 
 import os
 import resource
@@ -7,12 +7,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
+from laserloop.bench.exactness import SCALES, measure_error
+from laserloop.bench.reference import ReferencePlant
 from laserloop.paths import ScanPath, find_path
-from laserloop.plant import Plant, graded_settings, paper_settings
-from laserloop.plant.reference import ReferencePlant
+from laserloop.plant import Plant, make_plant
 from laserloop.process import find_material
 
 POWER = 14.0  # W
@@ -23,15 +25,16 @@ Progress = Callable[[int, int], None]
 
 def run_plant_bench(
     *, steps: int = 400, reference_steps: int = 400, progress: Progress | None = None
-) -> dict[str, float | int]:
+) -> dict[str, Any]:
     """Measure both plants over `steps` ticks and the reference over the first `reference_steps` of them.
 
     The three take turns, block by block, in one process on one core. `ratio_scipy` divides the reference's
-    mean step by our mean step over the *whole* episode, whose later steps are the dearer ones for us.
+    mean step by our mean step over the *whole* episode, whose later steps are the dearer ones for us. Then
+    the graded plant's peak along two serpentines, against the exact one.
     """
     path = find_path("diagonal", ticks=steps)
     with one_core():
-        paper, graded = Plant(paper_settings()), Plant(graded_settings())
+        paper, graded = make_plant("paper"), make_plant("graded")
         for plant in (paper, graded):  # compiles, and shows the memory of an episode
             _drive(plant, path, range(steps))
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -42,6 +45,7 @@ def run_plant_bench(
             "restore_ms": max(s[1] for s in snapshots.values()),
             "peak_memory_mb": memory,
             "second_start_s": _time_second_start(),
+            **{name: measure_error(scale, progress=progress) for name, scale in SCALES.items()},
         }
 
 

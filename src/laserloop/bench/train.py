@@ -83,6 +83,7 @@ def fit_once(windows: int) -> None:
         temps=rng.normal(size=(windows, 1 + n)),
         location=rng.normal(size=(windows, 2)),
         target=rng.normal(size=(windows, n)),
+        places=rng.normal(size=(windows, n, 2)),
         episode=classes,
         tick=np.arange(windows),
         excitation=classes,

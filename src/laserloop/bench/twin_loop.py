@@ -18,7 +18,7 @@ def compare_with_plant(controller: Controller, process: Process, path: str, tick
     """
     case = LoopCase(path=path, plant="graded", controller="twin", ticks=ticks, process=process)
     scan = find_scan(case)
-    plant, alone = (make_plant(case.plant, scan, process) for _ in range(2))
+    plant, alone = (make_plant(case.plant, process) for _ in range(2))
     rig = Rig(plant, Camera(choose_camera(plant, None)), scan, process.laser.power)
     loop = follow(Turn(rig, controller))
     controller.reset()

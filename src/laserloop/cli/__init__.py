@@ -73,16 +73,22 @@ for verb in VERBS:
 for timed, name in ((bench_plant, "plant"), (bench_train, "train"), (bench_mpc, "mpc")):
     bench.command(timed, name=name)
 
+KEEPERS = {  # verbs that go on, and the option that they need for it
+    **dict.fromkeys(("ensemble", "train", "arena", "reproduce"), ""),
+    "simulate": "--out",
+    "plan": "--keep",
+}
+
 
 def main(tokens: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0, 2 for bad input, 130 for Ctrl-C."""
+    """Run one command; the exit code is 0, 2 for bad input, 130 for Ctrl-C, or what the verb returns."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     app.help_formatter = None if sys.stdout.isatty() else _format_for_pipes()
     warnings.showwarning = _show_warning
     try:
-        app(tokens, print_error=False, exit_on_error=False, result_action="return_value")
+        status = app(tokens, print_error=False, exit_on_error=False, result_action="return_value")
         sys.stdout.flush()
     except (CycloptsError, BadInput, MemoryError) as error:
         return _refuse(_explain(error))
@@ -94,9 +100,21 @@ def main(tokens: Sequence[str] | None = None) -> int:
             _leave_stdout()
         return _refuse(_explain(error))
     except KeyboardInterrupt:
-        print("laserloop: interrupted.", file=sys.stderr)
+        print(f"laserloop: interrupted; {_say_how_to_go_on(tokens)}.", file=sys.stderr)
         return 130
-    return 0
+    return status if isinstance(status, int) else 0
+
+
+def _say_how_to_go_on(tokens: Sequence[str] | None) -> str:
+    """What is left of a command that was interrupted, by its verb."""
+    given = list(sys.argv[1:] if tokens is None else tokens)
+    verb = given[0] if given else ""
+    keeper = KEEPERS.get(verb)
+    if keeper is None:
+        return "nothing was kept, so the same command begins anew"
+    if keeper and not any(token.partition("=")[0] == keeper for token in given):
+        return f"nothing was kept; with {keeper} DIR the same command goes on where it stopped"
+    return "the same command goes on where it stopped"
 
 
 def _format_for_pipes() -> DefaultFormatter:
@@ -111,7 +129,8 @@ def _explain(error: Exception) -> object:
     if isinstance(error, UnusedCliTokensError):
         return f"nothing may follow here, but got {' '.join(error.unused_tokens or ())!r}; try --help"
     if isinstance(error, UnknownCommandError):
-        return str(error).partition(" Available commands:")[0].rstrip(".") + "; try --help"
+        told = str(error).partition(" Available commands:")[0].rstrip(".")
+        return told if told.endswith("?") else f"{told}; try --help"
     if isinstance(error, MissingArgumentError) and error.argument is not None and not error.argument.tokens:
         verb = f"`{' '.join(('laserloop', *(error.command_chain or ())))}`"
         return f"{verb} needs {error.argument.name}, which is not there; try --help"
@@ -134,7 +153,8 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _refuse(sentence: object) -> int:
-    print(f"laserloop: {' '.join(str(sentence).split()).rstrip('.')}.", file=sys.stderr)
+    told = " ".join(str(sentence).split()).rstrip(".")
+    print(f"laserloop: {told}{'' if told.endswith('?') else '.'}", file=sys.stderr)
     return 2
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from laserloop.cli.options import take_file, take_number
-from laserloop.cli.output import Json, check_output, publish, writing
+from laserloop.cli.output import Json, publish, writing
 
 
 def arena(
@@ -84,7 +84,6 @@ def arena(
     from laserloop.loop.case import TICKS
     from laserloop.report.terminal import show_progress
 
-    check_output("--json", json_file)
     tasks = list_tasks(
         split=split,
         paths=paths or (QUICK_PATHS if quick else FULL_PATHS),

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from laserloop.cli.options import take_number
-from laserloop.cli.output import Json, check_output, publish
+from laserloop.cli.output import Json, publish
 
 
 def bench_plant(
@@ -19,31 +19,19 @@ def bench_plant(
             1, 100_000, "steps", "Steps of the SciPy reference, 0.1–0.5 s each; 20 for a quick look."
         ),
     ] = 400,
-    part: Annotated[
-        bool,
-        Parameter(
-            help="Time the graded plant on a part instead: ticks after 100 to 10,000 others on 3 × 3 and "
-            "10 × 10 mm, and a whole layer. Some minutes.",
-            negative=(),
-        ),
-    ] = False,
     json_file: Json = None,
 ) -> None:
     """Time a step of both plants, and of a SciPy sparse Newton solver on the paper's grid.
 
+    Then the graded plant's peak along serpentines of two machines, against the exact one.
+
     For example:
 
         laserloop bench plant --json out/bench_plant.json
-        laserloop bench plant --part --json out/bench_part.json
     """
     from laserloop.bench.threads import keep_to_one_thread
 
     keep_to_one_thread()  # before NumPy is loaded
-    if part:
-        from laserloop.bench.part import run_part_bench
-
-        _measure("ticks on a part", run_part_bench, json_file)
-        return
     from laserloop.bench.plant import run_plant_bench
 
     _measure(
@@ -95,7 +83,6 @@ def _measure(what: str, run: Callable[..., dict[str, Any]], json_file: Path | No
     from laserloop.report.tables import tabulate_numbers
     from laserloop.report.terminal import show_progress
 
-    check_output("--json", json_file)
     with show_progress(what) as progress:
         numbers = run(**options, progress=progress)
     publish(numbers, json_file, tabulate_numbers(_flatten(numbers)))

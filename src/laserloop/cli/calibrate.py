@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from laserloop.bad_input import BadInput
 from laserloop.cli.options import LoopOptions, ProcessOptions, take_file, take_number
-from laserloop.cli.output import Json, check_output, publish, writing
+from laserloop.cli.output import Json, check_output, keep_apart, publish, writing
 
 
 def calibrate(
@@ -68,12 +68,12 @@ def calibrate(
     """
     from laserloop.report.tables import tabulate_numbers
 
-    check_output("--json", json_file)
     if model is None:
         if data is not None or keep:
             raise BadInput("--data and --keep belong to a model, but none was given; name it")
         check_output("--out", out)
         target, wish = target or ProcessOptions(), wish or LoopOptions()
+        keep_apart({"--out": out, "--json": json_file}, {"--process": target.process})
         page = _calibrate_process(target, wish, runs, level, spread, ticks, workers, out)
         shown = page["margins"] | {"ticks of a run": ticks}
         publish(page, json_file, tabulate_numbers(shown))
@@ -95,10 +95,9 @@ def _calibrate_process(
     workers: int,
     out: Path | None,
 ) -> dict[str, Any]:
-    import json
-
     from laserloop.cli.control import read_factors
     from laserloop.loop.calibration import SPREAD, Draws, calibrate_margins
+    from laserloop.report.save import dump, save
     from laserloop.report.terminal import show_progress
 
     process = wish.change(target.find())
@@ -108,7 +107,7 @@ def _calibrate_process(
         page = calibrate_margins(draws, runs=runs, level=level, workers=workers, progress=progress)
     if out is not None:
         with writing("--out"):
-            out.write_text(json.dumps(page, indent=1) + "\n", encoding="utf-8")
+            save(out, dump(page))
     return page
 
 

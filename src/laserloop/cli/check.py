@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from laserloop.cli.options import PathOptions, ProcessName
-from laserloop.cli.output import Json, check_output, publish
+from laserloop.cli.output import Json, publish
 
 
 def check(
@@ -30,10 +30,9 @@ def check(
     from rich.table import Table
     from rich.text import Text
 
-    from laserloop.plan.check import check_path, check_process, tell_times, time_plant
+    from laserloop.planning.check import check_path, check_process, tell_times, time_plant
     from laserloop.process import find_process
 
-    check_output("--json", json_file)
     way = way or PathOptions()
     given = find_process(process)
     if way.speed_mm_s is not None:
@@ -43,7 +42,7 @@ def check(
         given = replace(given, speed=scan.median_speed or given.speed)
     findings, numbers = check_process(given), dict[str, Any]()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "temperatures of .* the range of material")
+        warnings.filterwarnings("ignore", "temperatures of .* the (range|solidus) of material")
         if scan is not None:
             more, numbers = check_path(given, scan)
             findings += more
@@ -74,4 +73,4 @@ def _suggest(process: str, path: str | None) -> str:
     if path is None:
         return f"Next: laserloop control diagonal --process {process} --plot run.png"
     planned = f"{Path(path).stem}-planned{Path(path).suffix or '.csv'}".replace(":", "-")
-    return f"Next: laserloop plan {path} --process {process} --out {planned} --verify"
+    return f"Next: laserloop plan {path} --process {process} --out {planned}"

@@ -1,6 +1,7 @@
 """The verb that closes the loop."""
 
 import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,7 +19,7 @@ from laserloop.cli.options import (
     take_number,
     tell_notes,
 )
-from laserloop.cli.output import Json, Table, check_output, publish, save_table, writing
+from laserloop.cli.output import Json, Table, check_output, keep_apart, publish, save_table, writing
 
 if TYPE_CHECKING:
     from laserloop.control.margins import Margins
@@ -99,6 +100,13 @@ def control(
     ] = None,
     tracking: Tracking = None,
     mismatch: Mismatch = None,
+    sampling: Annotated[
+        Literal["nearest", "bilinear"] | None,
+        Parameter(
+            help="Read temperatures ahead of the beam at the nearest pixel, or bilinearly.",
+            show_default=lambda _: "as the model learned; nearest in the paper",
+        ),
+    ] = None,
     graph: Annotated[
         Literal["folded", "plain"],
         Parameter(help="The network inside ipopt: contracted once a tick, or as in the paper."),
@@ -119,8 +127,9 @@ def control(
 ) -> None:
     """Keep the peak temperature in its window along a path, and score how well that went.
 
-    Scores are taken on the plant's own T_max over lit ticks that have settled: ten ticks after the laser
-    comes on, at the start and after every laser-off move.
+    Scores are taken on the plant's own T_max. Above the window every tick counts from the first lit one on,
+    also after every laser-off move; below it a tick counts once full power could have reached the window. On
+    the plant paper both count from the tenth tick after the laser came on, as in the publication.
 
     For example:
 
@@ -131,10 +140,13 @@ def control(
     from laserloop.loop.case import TICKS, LoopCase
     from laserloop.report.run_tables import tabulate_run
 
-    check_output("--json", json_file)
     for option, file in (("--table", table), ("--plot", plot), ("--map", map_file)):
         check_output(option, file)
     way, target, wish = way or PathOptions(), target or ProcessOptions(), wish or LoopOptions()
+    keep_apart(
+        {"--json": json_file, "--table": table, "--plot": plot, "--map": map_file},
+        {"PATH": path, "--process": target.process, "--material": target.material, "--margins": margins},
+    )
     process = wish.change(target.find(speed_mm_s=way.speed_mm_s))
     scan = way.find(path, process, ticks=TICKS)
     case = LoopCase(
@@ -149,6 +161,7 @@ def control(
         adaptive=margins == "adaptive",
         tracking=tracking,
         mismatch=read_factors("--mismatch", mismatch),
+        sampling=sampling,
         graph=graph,
         force=force,
     )
@@ -193,17 +206,19 @@ def tell_delta(delta_k: float | None, process: "Process") -> tuple[str, ...]:
     )
 
 
-def close_loop(case: "LoopCase", scan: "ScanPath | None" = None) -> dict[str, Any]:
-    """The record of one run, with progress bars and its notes on standard error."""
+def close_loop(
+    case: "LoopCase", scan: "ScanPath | None" = None, *, tell: Callable[[Iterable[str]], None] = tell_notes
+) -> dict[str, Any]:
+    """The record of one run, with progress bars; its notes go to `tell`, by default to standard error."""
     from laserloop.loop.case import Hooks, choose, prepare, record, run_prepared
-    from laserloop.plan.window import tell_melting
+    from laserloop.planning.window import tell_melting
     from laserloop.report.terminal import show_progress
 
     told = list[str](() if scan is None else scan.notes)
 
     def say(note: str) -> None:
         told.append(note)
-        tell_notes([note])
+        tell([note])
 
     with warnings.catch_warnings(), show_progress(f"{choose(case).controller} on {case.path}") as progress:
         warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
@@ -212,7 +227,7 @@ def close_loop(case: "LoopCase", scan: "ScanPath | None" = None) -> dict[str, An
         known = (*tell_melting(case.process), *tell_delta(case.delta_k, case.process))
         ready = replace(ready, notes=(*ready.notes, *known))
         found = record(run_prepared(ready, hooks), ready.problem, model=ready.case.model)
-    tell_notes(note for note in found["notes"] if note not in told)
+    tell(note for note in found["notes"] if note not in told)
     return found
 
 

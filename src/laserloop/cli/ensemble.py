@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from laserloop.cli.options import ProcessName, take_file, take_number
-from laserloop.cli.output import Json, check_output, publish, writing
+from laserloop.cli.output import Json, publish, writing
 
 
 def ensemble(
@@ -52,7 +52,6 @@ def ensemble(
     from laserloop.report.tables import tabulate_numbers
     from laserloop.report.terminal import show_progress
 
-    check_output("--json", json_file)
     given = {"kind": kind} if kind in ("base", "corner") else read_settings(kind)
     asked = {"runs": runs, "seed": seed, "plant": plant, "process": process, "geometry": geometry}
     settings = EnsembleSettings.from_json(

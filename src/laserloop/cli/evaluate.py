@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from laserloop.cli.options import ProcessName, take_number
-from laserloop.cli.output import Json, check_output, publish
+from laserloop.cli.output import Json, publish
 
 if TYPE_CHECKING:
     from laserloop.predict.networks import Model
@@ -44,7 +44,6 @@ def evaluate(
     from laserloop.report.tables import tabulate_numbers
     from laserloop.report.terminal import show_progress
 
-    check_output("--json", json_file)
     kinds = tuple(Excitation) if excitation == "all" else (parse_excitation(excitation),)
     found = find_model(model)
     with show_progress(f"{model} on {path}") as progress:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from laserloop.control.problem import MpcProblem
     from laserloop.process import Process
 
+    Written = tuple[list[Path], MpcProblem, tuple[str, ...]]  # files, and what they are of
+
 
 def export(
     model: Annotated[
@@ -58,7 +60,7 @@ def export(
         laserloop export paper-corner --out firmware
         laserloop export models/mine --window-k 860,900 --dtype float64 --out firmware
     """
-    from laserloop.plan.window import tell_melting
+    from laserloop.planning.window import tell_melting
     from laserloop.report.tables import tabulate_numbers
 
     check_output("--json", json_file)
@@ -69,12 +71,13 @@ def export(
         if model is None
         else partial(_export_model, model, tracking=tracking or 0.0, force=force)
     )
-    files, problem = write(process, out, dtype=dtype, delta_k=delta_k)
-    tell_notes((*tell_melting(process), *tell_delta(delta_k, process)))
+    files, problem, notes = write(process, out, dtype=dtype, delta_k=delta_k)
+    tell_notes((*notes, *tell_melting(process), *tell_delta(delta_k, process)))
     numbers = {
         **({"process": process.name, "process_hash": process.hash} if model is None else {"model": model}),
         "dtype": dtype,
         "delta_k": problem.margin_above,
+        "margins_k": {"above": problem.margin_above, "below": problem.margin_below},
         "window_k": list(problem.window),
     }
     sizes = {file.name: file.stat().st_size for file in files}
@@ -84,15 +87,19 @@ def export(
 
 def _export_twin(
     process: "Process", out: Path, *, dtype: str, delta_k: float | None, tracking: float | None
-) -> tuple[list[Path], "MpcProblem"]:
-    """The twin of a process."""
+) -> "Written":
+    """The twin of a process, with the margins that `control` keeps for it."""
+    from laserloop.control.margins import find_margins
     from laserloop.control.twin import make_twin_problem
-    from laserloop.loop.case import make_problem
+    from laserloop.loop.case import keep_margins, make_problem
     from laserloop.native import export_twin
 
     problem = make_twin_problem(make_problem(process, None, delta_k=delta_k), tracking)
+    notes: tuple[str, ...] = ()
+    if delta_k is None:
+        problem, notes = keep_margins(problem, find_margins("graded", process), process)
     with writing("--out"):
-        return export_twin(process, problem, out, dtype=dtype), problem
+        return export_twin(process, problem, out, dtype=dtype), problem, notes
 
 
 def _export_model(
@@ -104,7 +111,7 @@ def _export_model(
     delta_k: float | None,
     tracking: float,
     force: bool,
-) -> tuple[list[Path], "MpcProblem"]:
+) -> "Written":
     """A learned model, if it was made for the process."""
     from laserloop.loop.case import make_problem
     from laserloop.native import export_c
@@ -119,4 +126,4 @@ def _export_model(
             f"{'; '.join(misfit.why for misfit in misfits)}; train one that fits, or insist with --force"
         )
     with writing("--out"):
-        return export_c(found, problem, out, dtype=dtype, name=model), problem
+        return export_c(found, problem, out, dtype=dtype, name=model), problem, ()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from laserloop.bad_input import BadInput
-from laserloop.cli.options import OF_PROCESS, ProcessOptions, take_entry, take_file, take_number
+from laserloop.bad_input import BadInput, plain
+from laserloop.cli.options import OF_PROCESS, ProcessOptions, take_entry, take_file, take_number, tell_notes
 from laserloop.cli.output import check_output, writing
 
 if TYPE_CHECKING:
@@ -28,14 +28,16 @@ def init(
 ) -> None:
     """Write a process file, with a comment on every number: alloy, plate, beam, laser, window and camera.
 
-    What no option says is as in the built-in process of the alloy, or as in --process.
+    What no option says is as in the built-in process of the alloy, or as in --process. A tick that does not
+    suit beam and speed is replaced by one that does, unless --tick-us says it.
 
     For example:
 
         laserloop init
         laserloop init --material ti64 --sigma-um 60 --power-w 0,120 --out mine.yaml
     """
-    from laserloop.process import read_process, shipped_materials, shipped_processes, write_process
+    from laserloop.process import shipped_materials, shipped_processes, write_process
+    from laserloop.process.material_file import name_shipped
     from laserloop.report.save import save
     from laserloop.report.terminal import show
 
@@ -49,26 +51,44 @@ def init(
     if alloy is not None and target.process == "paper" and alloy.lower() in shipped_processes():
         target = ProcessOptions(**{**target.__dict__, "process": alloy.lower(), "material": None})
     process = target.find(window_k=window_k, power_w=power_w, speed_mm_s=speed_mm_s)
-    process = _rename(process, out.stem)
-    name = process.material.name.lower()
+    chosen = process if target.tick_us is not None else _fit_tick(process)
+    process = _rename(chosen, out.stem)
+    name = name_shipped(process.material)
     if alloy is not None and alloy.lower() not in shipped_materials():
         name = relpath(alloy, out.parent)
+    text = write_process(process, material=name, folder=out.parent)
     with writing("--out"):
-        save(out, write_process(process, material=name if _can_name(name, alloy) else None))
-    if read_process(out) != process:
-        raise BadInput(f"{out} does not say what it was given; write the numbers into it by hand")
+        save(out, text)
     low, high = process.window
-    show(f"{out}: {process.material.name}, {low:g} – {high:g} K. Next: laserloop check {out}")
+    show(
+        f"{out}: {process.material.name}, {low:g} – {high:g} K, powers are {process.describe_power()}. "
+        f"Next: laserloop check {out}"
+    )
+    if process.beam.absorptivity == 1.0 and target.absorptivity is None:
+        tell_notes(
+            [
+                f"powers planned with {out} are absorbed power; if your laser is told what it emits, give "
+                "--absorptivity, of bare metal 0.3 to 0.6"
+            ]
+        )
+
+
+def _fit_tick(process: "Process") -> "Process":
+    """The same with a tick that suits beam and speed, if its own does not, which is told."""
+    from laserloop.planning.tick import fit_tick, judge_tick
+    from laserloop.report.terminal import show
+
+    judged, fitted = judge_tick(process), fit_tick(process)
+    if judged is not None:
+        show(
+            f"A tick of {1e6 * process.tick:g} µs moves the beam by "
+            f"{plain(process.speed * process.tick / process.beam.sigma, 2)} σ, {judged}; "
+            f"{1e6 * fitted.tick:g} µs are written."
+        )
+    return fitted
 
 
 def _rename(process: "Process", name: str) -> "Process":
     from dataclasses import replace
 
     return replace(process, name=name)
-
-
-def _can_name(name: str, alloy: str | None) -> bool:
-    """Whether a file can say which alloy it means by a name."""
-    from laserloop.process import shipped_materials
-
-    return alloy is not None or name in shipped_materials()

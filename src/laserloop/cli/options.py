@@ -1,8 +1,8 @@
 """The options that verbs share: numbers and files with their rules, path, power and process."""
 
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -31,11 +31,22 @@ PathName = Annotated[
 ]
 PlantName = Annotated[
     Literal["paper", "graded"],
-    Parameter(help="The paper's coarse grid, or a converged grid that is fine where the beam goes."),
+    Parameter(help="The paper's coarse grid, or a grid that is fine where the beam goes."),
 ]
 
 
-def take_number(low: float, high: float, unit: str, text: str, *, default: str | None = None) -> Parameter:
+Hint = Callable[[Sequence[float]], str]  # what to give instead of some numbers, or nothing
+
+
+def take_number(
+    low: float,
+    high: float,
+    unit: str,
+    text: str,
+    *,
+    default: str | None = None,
+    hint: Hint = lambda _: "",
+) -> Parameter:
     """An option that takes a number from `low` to `high` and otherwise states this rule."""
     whole = isinstance(low, int)
     rule = f"a {'whole ' if whole else ''}number from {low:g} to {high:.12g}{' ' + unit if unit else ''}"
@@ -47,7 +58,8 @@ def take_number(low: float, high: float, unit: str, text: str, *, default: str |
         except ValueError:
             value = float("nan")
         if "_" in given or not low <= value <= high:  # Python alone would read 1_4 as 14
-            raise BadInput(f"{tokens[0].keyword} must be {rule}, but got {given[:40]!r}; correct it")
+            cure = hint([value]) or "correct it"
+            raise BadInput(f"{tokens[0].keyword} must be {rule}, but got {given[:40]!r}; {cure}")
         return value
 
     return Parameter(
@@ -55,7 +67,9 @@ def take_number(low: float, high: float, unit: str, text: str, *, default: str |
     )
 
 
-def take_numbers(metavar: str, rule: str, text: str, accept: Any, *, default: str) -> Parameter:
+def take_numbers(
+    metavar: str, rule: str, text: str, accept: Any, *, default: str, hint: Hint = lambda _: ""
+) -> Parameter:
     """An option that takes numbers with commas between them, if `accept` says so of them."""
 
     def convert(_: type, tokens: Sequence[Token]) -> tuple[float, ...]:
@@ -64,9 +78,8 @@ def take_numbers(metavar: str, rule: str, text: str, accept: Any, *, default: st
         except ValueError:
             numbers = ()
         if len(numbers) != metavar.count(",") + 1 or not accept(numbers):
-            raise BadInput(
-                f"{tokens[0].keyword} must be {rule}, but got {tokens[0].value[:40]!r}; correct it"
-            )
+            cure = (numbers and hint(numbers)) or "correct it"
+            raise BadInput(f"{tokens[0].keyword} must be {rule}, but got {tokens[0].value[:40]!r}; {cure}")
         return numbers
 
     return Parameter(
@@ -81,7 +94,7 @@ def take_entry(key: str, *, example: str = "") -> Parameter:
     if not entry.names:
         low = int(entry.low) if entry.whole else entry.low
         high = int(entry.high) if entry.whole else entry.high
-        return take_number(low, high, entry.unit, text, default=OF_PROCESS)
+        return take_number(low, high, entry.unit, text, default=OF_PROCESS, hint=entry.hint)
 
     def accept(numbers: Iterable[float]) -> bool:
         given = list(numbers)
@@ -89,16 +102,23 @@ def take_entry(key: str, *, example: str = "") -> Parameter:
         return inside and (not entry.rising or given == sorted(set(given)))
 
     rule = f"{entry.rule}, such as {example}"
-    return take_numbers(",".join(entry.names).upper(), rule, text, accept, default=OF_PROCESS)
+    metavar = ",".join(entry.names).upper()
+    return take_numbers(metavar, rule, text, accept, default=OF_PROCESS, hint=entry.hint)
 
 
-def take_file(text: str, *, metavar: str = "FILE") -> Parameter:
-    """An option that takes a file; a single - passes, another option in its place does not."""
+def take_file(
+    text: str, *, metavar: str = "FILE", check: Callable[[Path], None] = lambda _: None
+) -> Parameter:
+    """An option that takes a file; a single - passes, another option in its place does not.
+
+    `check` may refuse the file before anything else is done.
+    """
 
     def convert(_: type, tokens: Sequence[Token]) -> Path:
         given = tokens[0].value
         if not given or "\0" in given or (given.startswith("-") and given != "-"):
             raise BadInput(f"{tokens[0].keyword} must be followed by {metavar}, but got {given!r}; add it")
+        check(Path(given))
         return Path(given)
 
     return Parameter(converter=convert, allow_leading_hyphen=True, metavar=metavar, help=text)
@@ -162,9 +182,7 @@ class LoopOptions:
 
     def change(self, process: "Process") -> "Process":
         """A process with these changes."""
-        from dataclasses import replace
-
-        from laserloop.plan.window import check_window
+        from laserloop.planning.window import check_window
 
         given = {item.name: getattr(self, item.name) for item in fields(self)}
         del given["power_max_w"], given["seed"]
@@ -230,25 +248,33 @@ class PathOptions:
     def find(self, text: str, process: "Process", *, ticks: int | None = None) -> "ScanPath":
         """The path that a person means by `text`; a built-in one lasts `ticks` unless told otherwise."""
         from laserloop.paths import find_path, names_file
+        from laserloop.paths.plate import tell_tiny
 
         on_file = names_file(text)
-        options: dict[str, Any] = {"layer": self.layer, "centre": self.centre}
+        options: dict[str, Any] = {"layer": self.layer, "centre": self.centre, "s_max": self.s_max}
         if self.speed_mm_s is not None:
             options["speed"] = self.speed_mm_s / 1e3
         if self.offset_mm is not None:
             options["offset"] = (self.offset_mm[0] / 1e3, self.offset_mm[1] / 1e3)
         if self.jump_mm_s is not None:
             options["jump_speed"] = self.jump_mm_s / 1e3
-        if self.s_max is not None:
-            options |= {"s_max": self.s_max, "power_max": process.laser.power[1]}
         path = find_path(
             text,
             ticks=self.ticks if on_file or self.ticks is not None else ticks,
             default_speed=process.speed,
             tick=process.tick,
             plate=process.plate[:2],
+            power_max=process.laser.power[1],
             **options,
         )
+        from laserloop.planning.tick import tell_leap
+
+        asked = None if self.speed_mm_s is None else self.speed_mm_s / 1e3
+        leap = tell_leap(process, asked or float(path.lit_speeds.max(initial=0.0)))
+        path = replace(path, notes=(*path.notes, *leap))
+        if on_file and self.ticks is None:
+            tiny = tell_tiny(path.name, path.positions, path.lit, process.beam.sigma)
+            path = replace(path, notes=(*path.notes, *tiny))
         tell_notes(path.notes)
         return path
 

@@ -1,5 +1,7 @@
 """Where results go: a table for people, JSON for machines, and sentences when a file cannot be written."""
 
+import os
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +20,10 @@ STDOUT = Path("-")
 
 Json = Annotated[
     Path | None,
-    take_file("Write the results as JSON to FILE; with - to standard output, and nothing else there."),
+    take_file(
+        "Write the results as JSON to FILE; with - to standard output, and nothing else there.",
+        check=lambda file: check_output("--json", file),
+    ),
     Parameter(name="--json"),
 ]
 
@@ -55,6 +60,23 @@ def publish(numbers: Mapping[str, Any], json_file: Path | None, table: "Shown", 
         show(sentence)
 
 
+def name_command() -> str:
+    """What to type for this program in this folder, by whatever way it was started."""
+    started = Path(sys.argv[0])
+    if started.name == "__main__.py":
+        return f"{shorten(Path(sys.executable))} -m laserloop"
+    found = shutil.which("laserloop")
+    if started.name != "laserloop" or (found and started.exists() and Path(found).samefile(started)):
+        return "laserloop"
+    return shorten(started)
+
+
+def shorten(file: Path) -> str:
+    """A path as one types it here."""
+    file, here = Path(os.path.abspath(file)), Path.cwd()  # not resolved: an environment's Python is a link
+    return str(file.relative_to(here)) if file.is_relative_to(here) else str(file)
+
+
 def check_output(option: str, file: Path | None) -> None:
     """Refuse a hopeless output before the work, not after it."""
     from laserloop.report.save import check_format, check_target
@@ -73,6 +95,16 @@ def check_output(option: str, file: Path | None) -> None:
         from laserloop.logs.vtk_file import check_field
 
         check_field(file)
+
+
+def keep_apart(outputs: Mapping[str, Path | None], inputs: Mapping[str, str | Path | None]) -> None:
+    """Refuse outputs that would write over each other, or over what is read."""
+    taken = {Path(file).resolve(): what for what, file in inputs.items() if file and Path(file).is_file()}
+    for option, file in outputs.items():
+        if file is None or file == STDOUT or (file.exists() and not file.is_file()):
+            continue
+        if (what := taken.setdefault(file.resolve(), option)) != option:
+            raise BadInput(f"{option} must not be the file of {what}, but both are {file}; name another")
 
 
 @contextmanager

@@ -11,9 +11,10 @@ from cyclopts import Parameter
 
 from laserloop.bad_input import BadInput
 from laserloop.cli.options import OF_PROCESS, ProcessOptions, take_entry, take_file, take_number, tell_notes
-from laserloop.cli.output import STDOUT, Json, check_output, publish, writing
+from laserloop.cli.output import STDOUT, Json, check_output, keep_apart, publish, writing
 from laserloop.cli.plan_options import (
     SHAPE,
+    CheckOptions,
     CommandOptions,
     HatchOptions,
     LayOptions,
@@ -22,11 +23,13 @@ from laserloop.cli.plan_options import (
 )
 
 if TYPE_CHECKING:
-    from laserloop.plan.job import FilePlan, Job
-    from laserloop.plan.parts import Part, PlannedPart
-    from laserloop.plan.plan import Progress
-    from laserloop.plan.plates import Simulated
+    from laserloop.paths.scan_file import ScanFile
+    from laserloop.planning.job import FilePlan, Job
+    from laserloop.planning.parts import Part, PlannedPart
+    from laserloop.planning.plan import Progress
     from laserloop.process import Process
+
+DOES_NOT_HOLD = 3  # exit status: the file is written, but the plant refutes it
 
 
 def plan(
@@ -36,26 +39,17 @@ def plan(
     lie: LayOptions | None = None,
     fill: HatchOptions | None = None,
     machine: CommandOptions | None = None,
+    check: CheckOptions | None = None,
     target: ProcessOptions | None = None,
     out: Out,
+    force: Annotated[
+        bool, Parameter(help="Write over the very file that is planned, if --out names it.", negative="")
+    ] = False,
     window_k: Annotated[tuple[float, float] | None, take_entry("window_k", example="760,800")] = None,
     power_max_w: Annotated[
         float | None,
         take_number(1e-3, 1e4, "W", "The most in W that the laser can give.", default=OF_PROCESS),
     ] = None,
-    refine: Annotated[
-        int,
-        take_number(
-            0,
-            10,
-            "",
-            "Simulate the plan on the graded plant and plan again with what that taught, so many times; for "
-            "alloys whose diffusivity varies.",
-        ),
-    ] = 0,
-    verify: Annotated[
-        bool, Parameter(help="Read the written file again and simulate it on the graded plant.", negative="")
-    ] = False,
     keep: Annotated[
         Path | None,
         take_file(
@@ -73,74 +67,115 @@ def plan(
     ] = None,
     json_file: Json = None,
     plot: Annotated[
-        Path | None, take_file("Draw planned and simulated temperature and the power; .png, .svg or .pdf.")
+        Path | None,
+        take_file(
+            "Draw planned and simulated temperature and the power, over time or of each layer; .png, .svg or "
+            ".pdf."
+        ),
     ] = None,
-) -> None:
+) -> int:
     """Give a file the powers that keep its peak temperature in the window, without any camera.
 
     The file is written in its own format: G-code gets S words, a layer file $$POWER, a table its column.
     Comments, unknown words and all geometry stay; by point and by segment moves are split where they lie.
 
+    What is written is read again and simulated on the graded plant, and planned anew until it holds the
+    window there or planning anew stops helping. The exit status is 0 if it holds. It is 3 if it does not: a
+    tick lies above the ceiling by more than 2 % of the rise from ambient, or more than 1 % of the ticks that
+    count lie outside the window. The file is written all the same; a comment at its head says so.
+
     For example:
 
-        laserloop plan part.gcode --process mine.yaml --out part-planned.gcode --verify
-        laserloop plan part.gcode --process ti64 --refine 1 --out part-planned.gcode --verify
-        laserloop plan part.gcode --process ti64 --by vector --out part-planned.gcode
+        laserloop plan part.gcode --process mine.yaml --out part-planned.gcode
+        laserloop plan part.gcode --process ti64 --refine 2 --out part-planned.gcode
+        laserloop plan part.gcode --process ti64 --by vector --no-verify --out part-planned.gcode
         laserloop plan part.gcode --speed-mm-s 150,600 --out faster.gcode --json faster.json
         laserloop plan part.stl --layer-um 40 --hatch-um 100 --centre --out part.cli
         laserloop plan left.cli right.cli third.gcode --workers 2 --out planned
     """
+    from laserloop.planning.tick import tell_leap
+
     check_output("--json", json_file)
-    lie, machine = lie or LayOptions(), machine or CommandOptions()
+    lie, machine, check = lie or LayOptions(), machine or CommandOptions(), check or CheckOptions()
     process = _change((target or ProcessOptions()).find(), window_k, power_max_w)
 
-    def make_job(file: str) -> "Job":
-        return replace(_make_job(file, lie, machine, process, keep), refine=refine)
+    def make_job(file: str, fill: HatchOptions | None) -> "Job":
+        return _make_job(_find_file(file, (lie, fill), process), lie, machine, process, keep)
 
     if others:
         if plot is not None:
             raise BadInput("--plot is for one file, but several were given; leave it out")
         if fill is not None and not any(each.lower().endswith(SHAPE) for each in (path, *others)):
             raise BadInput(f"hatching must be for a shape, {SHAPE}, but there is none; leave that out")
+        _check_names((path, *others), out, force=force)
         with _quiet():
-            parts = [
-                _make_part(each, (lie, fill), process, make_job, verify=verify) for each in (path, *others)
-            ]
-            _plan_several(parts, out, json_file, (workers, scheduler))
-        return
+            parts = [_make_part(each, fill, make_job, check) for each in (path, *others)]
+            return _plan_several(parts, out, json_file, (workers, scheduler))
     if (workers, scheduler) != (None, None):
         raise BadInput("one file is planned by one process; leave --workers and --scheduler out")
     check_output("--out", out)
+    _check_new(path, out, force=force)
+    keep_apart({"--json": json_file, "--plot": plot}, {"PATH": path})
+    target = target or ProcessOptions()
+    read = {"--process": target.process, "--material": target.material}
+    keep_apart({"--out": out, "--json": json_file, "--plot": plot}, read)
+    _check_ending(path, out)
     if Path(path).suffix.lower() == SHAPE and out.suffix.lower() != ".cli":
         raise BadInput(f"--out must end in .cli, as a hatched shape is written, but is {out}; name it so")
     check_output("--plot", plot)
-    with _quiet(), _find_file(path, (lie, fill), process) as file:
-        _plan_one((path, make_job(file)), out, json_file, plot, verify=verify)
+    tell_notes(tell_leap(process, process.speed))
+    with _quiet():
+        return _plan_one(path, make_job(path, fill), check, (out, json_file, plot))
 
 
 def _plan_one(
-    named: "tuple[str, Job]", out: Path, json_file: Path | None, plot: Path | None, *, verify: bool
-) -> None:
-    from laserloop.plan.refine import plan_refined
-    from laserloop.plan.verify import verify as verify_job
+    path: str, job: "Job", check: CheckOptions, outputs: tuple[Path, Path | None, Path | None]
+) -> int:
+    from laserloop.planning.refine import plan_refined
     from laserloop.report.plan_tables import tabulate_layers, tabulate_plan
     from laserloop.report.terminal import show
 
-    path, job = named
+    out, json_file, plot = outputs
     with _progress(path) as progress:
-        planned = plan_refined(job, progress=progress)
-        record = planned.tell() | {"path": path, "out": str(out)}
-        record["notes"] = notes = [note.replace(job.file.name, path) for note in record["notes"]]
-        _write(out, planned)
-        tell_notes(notes)
-        again = planned.job.again(str(out))
-        simulated = verify_job(again, record, progress=progress) if verify else None
+        planned = plan_refined(job, check.find(), progress=progress)
+    record = planned.tell() | {"path": path, "out": str(out)}
+    _write(out, planned)
+    tell_notes(record["notes"])
     if plot is not None:
-        _draw(plot, planned, simulated)
+        _draw(plot, planned, record)
     table = [tabulate_layers(record)] if len(record["layers"]) > 1 and json_file != STDOUT else []
     publish(record, json_file, tabulate_plan(record))
     for layers in table:
         show(layers)
+    return DOES_NOT_HOLD if record["holds"] is False else 0
+
+
+def _check_new(path: str, out: Path, *, force: bool) -> None:
+    """Refuse to write over the file that is planned."""
+    if not force and out.exists() and Path(path).exists() and out.samefile(path):
+        raise BadInput(
+            f"--out must not be the file that is planned, but is {path}; name another or add --force"
+        )
+
+
+def _check_ending(path: str, out: Path) -> None:
+    """Refuse a name that another format would be read from."""
+    from laserloop.paths.formats import names_file, share_format
+
+    source = path if names_file(path) else f"{path}.csv"
+    if Path(path).suffix.lower() != SHAPE and not share_format(source, out.name):
+        raise BadInput(
+            f"--out has the format of the file that is planned and must end in {Path(source).suffix}, but is "
+            f"{out}; rename it"
+        )
+
+
+def _check_names(paths: tuple[str, ...], out: Path, *, force: bool) -> None:
+    """Several files: one name each in their folder, and none its own source."""
+    if len({_name_planned(path) for path in paths}) < len(paths):
+        raise BadInput("files must have different names, since they go into one folder; plan them in turn")
+    for path in paths:
+        _check_new(path, out / _name_planned(path), force=force)
 
 
 def _change(process: "Process", window_k: tuple[float, float] | None, power_max_w: float | None) -> "Process":
@@ -153,16 +188,14 @@ def _change(process: "Process", window_k: tuple[float, float] | None, power_max_
 
 def _plan_several(
     parts: "list[Part]", out: Path, json_file: Path | None, cluster: tuple[int | None, str | None]
-) -> None:
+) -> int:
     """Files that do not heat each other, into a folder; one that cannot be planned stops no other."""
-    from laserloop.plan.parts import plan_parts
+    from laserloop.planning.parts import plan_parts
     from laserloop.report.plan_tables import tabulate_parts
     from laserloop.report.save import save
     from laserloop.report.terminal import show_progress
 
     places = {part.path: out / _name_planned(part.path) for part in parts}
-    if len(set(places.values())) < len(parts):
-        raise BadInput("files must have different names, since they go into one folder; plan them in turn")
     with writing("--out"):
         out.mkdir(parents=True, exist_ok=True)
     done: dict[str, PlannedPart] = {}
@@ -177,10 +210,12 @@ def _plan_several(
                 bar(len(done), len(parts))
     records = [record for part in parts if (record := done[part.path].record) is not None]
     problems = [done[part.path].problem for part in parts if done[part.path].problem]
-    tell_notes(dict.fromkeys(note for record in records for note in record["notes"]))
-    publish({"files": records, "refused": problems}, json_file, tabulate_parts(records))
+    tell_notes(dict.fromkeys(_say_whose(record, note) for record in records for note in record["notes"]))
+    meaning = [f"Powers are {records[0]['power_means']}."] if records else []
+    publish({"files": records, "refused": problems}, json_file, tabulate_parts(records), *meaning)
     if problems:
         raise BadInput(f"{len(problems)} of {len(parts)} files could not be planned; {problems[0]}")
+    return DOES_NOT_HOLD if any(record["holds"] is False for record in records) else 0
 
 
 def _name_planned(path: str) -> str:
@@ -191,28 +226,27 @@ def _name_planned(path: str) -> str:
     return name if Path(path).suffix or Path(path).exists() else f"{name.replace(':', '-')}.csv"
 
 
+def _say_whose(record: dict[str, Any], note: str) -> str:
+    """A sentence about one of several plans names its file."""
+    return f"{record['path']}: {note}" if " the plan " in f" {note}" else note
+
+
 def _make_part(
     path: str,
-    options: tuple[LayOptions, HatchOptions | None],
-    process: "Process",
-    make_job: "Callable[[str], Job]",
-    *,
-    verify: bool,
+    fill: HatchOptions | None,
+    make_job: "Callable[[str, HatchOptions | None], Job]",
+    check: CheckOptions,
 ) -> "Part":
-    from laserloop.paths.text_file import read_bytes
-    from laserloop.plan.parts import Part
+    from laserloop.planning.parts import Part
 
-    lie, fill = options
     shaped = fill if Path(path).suffix.lower() == SHAPE else None
-    with _find_file(path, (lie, shaped), process) as file:
-        return Part(path=path, job=make_job(file), content=read_bytes(file), verified=verify)
+    return Part(path=path, job=make_job(path, shaped), checking=check.find())
 
 
 def _make_job(
-    file: str, lie: LayOptions, machine: CommandOptions, process: "Process", keep: Path | None
+    file: "ScanFile", lie: LayOptions, machine: CommandOptions, process: "Process", keep: Path | None
 ) -> "Job":
-    from laserloop.paths.scan_file import ScanFile
-    from laserloop.plan.job import Job
+    from laserloop.planning.job import Job
 
     if lie.centre and lie.offset_mm != (0.0, 0.0):
         raise BadInput("--centre and --offset-mm exclude each other, but both were given; drop one")
@@ -220,7 +254,7 @@ def _make_job(
         with writing("--keep"):
             keep.mkdir(parents=True, exist_ok=True)
     return Job(
-        file=ScanFile(file, lie.s_max, process.laser.power[1]),
+        file=file,
         process=process,
         settings=machine.find(),
         layer=lie.layer,
@@ -232,32 +266,29 @@ def _make_job(
     )
 
 
-@contextmanager
-def _find_file(
-    path: str, options: tuple[LayOptions, HatchOptions | None], process: "Process"
-) -> Iterator[str]:
-    """The file that is planned; a built-in path and a shape become one for as long as it takes."""
-    from tempfile import TemporaryDirectory
-
-    from laserloop.paths import names_file
+def _find_file(path: str, options: tuple[LayOptions, HatchOptions | None], process: "Process") -> "ScanFile":
+    """The file that is planned; a shape becomes layers, a built-in path waypoints."""
+    from laserloop.paths import find_path, names_file
+    from laserloop.paths.scan_file import ScanFile
 
     lie, fill = options
     if Path(path).suffix.lower() == SHAPE:
-        name, content = "part.cli", _hatch(path, fill or HatchOptions())
-    elif fill is not None:
+        content = _hatch(path, fill or HatchOptions()).encode()
+        return ScanFile(f"{Path(path).stem}.cli", content, lie.s_max, process.laser.power[1])
+    if fill is not None:
         raise BadInput(f"hatching must be for a shape, {SHAPE}, but the path is {path!r}; leave that out")
-    elif names_file(path):
-        yield path
-        return
-    else:
-        name, content = "path.csv", _sample(path, lie, process)
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / name
-        file.write_text(content, encoding="utf-8")
-        try:
-            yield str(file)
-        except BadInput as problem:
-            raise BadInput(str(problem).replace(str(file), path)) from None
+    if names_file(path):
+        return ScanFile.open(path, lie.s_max, process.laser.power[1])
+    if replace(lie, jump_mm_s=LayOptions.jump_mm_s) != LayOptions():
+        raise BadInput(f"where a path lies must be for a file, but the path is {path!r}; leave that out")
+    drawn = find_path(
+        path,
+        default_speed=process.speed,
+        tick=process.tick,
+        plate=process.plate[:2],
+        jump_speed=lie.jump_mm_s / 1e3,
+    )
+    return ScanFile.of(drawn)
 
 
 def _hatch(path: str, fill: HatchOptions) -> str:
@@ -269,16 +300,6 @@ def _hatch(path: str, fill: HatchOptions) -> str:
     )
 
 
-def _sample(path: str, lie: LayOptions, process: "Process") -> str:
-    """A built-in path as waypoints."""
-    from laserloop.paths import find_path
-    from laserloop.paths.csv_writer import tell_path
-
-    if lie != LayOptions():
-        raise BadInput(f"where a path lies must be for a file, but the path is {path!r}; leave that out")
-    return tell_path(find_path(path, default_speed=process.speed, tick=process.tick, plate=process.plate[:2]))
-
-
 def _write(out: Path, planned: "FilePlan") -> None:
     from laserloop.report.save import save
 
@@ -287,21 +308,26 @@ def _write(out: Path, planned: "FilePlan") -> None:
         save(out, content)
 
 
-def _draw(plot: Path, planned: "FilePlan", simulated: "list[Simulated] | None") -> None:
-    from laserloop.report.plan_figures import draw_plan
+def _draw(plot: Path, planned: "FilePlan", record: dict[str, Any]) -> None:
+    """One layer over time, or all layers at a glance."""
+    from laserloop.report.plan_figures import draw_layers, draw_plan
     from laserloop.report.save import save_figure
 
-    for k, layer in enumerate(planned.layers):
-        file = plot if len(planned.layers) == 1 else plot.with_name(f"{plot.stem}-{k + 1:03d}{plot.suffix}")
-        truth = None if simulated is None else simulated[k].temperature[: len(layer.route.path)]
-        with writing("--plot"):
-            save_figure(file, draw_plan(layer.series(), planned.job.process.window, truth))
+    if len(planned.layers) > 1:
+        figure = draw_layers(record)
+    else:
+        (layer,), results = planned.layers, planned.results or ()
+        truth = results[0].temperature[: len(layer.route.path)] if results else None
+        figure = draw_plan(record, layer.series(), truth)
+    with writing("--plot"):
+        save_figure(plot, figure)
+    record["plot"] = str(plot)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "temperatures of .* the range of material")
+        warnings.filterwarnings("ignore", "temperatures of .* the (range|solidus) of material")
         yield
 
 
@@ -310,4 +336,4 @@ def _progress(what: str) -> "Iterator[Progress | None]":
     from laserloop.report.terminal import show_progress
 
     with show_progress(what) as bar:
-        yield None if bar is None else lambda _, done, total: bar(done, total)
+        yield None if bar is None else lambda doing, done, total: bar(done, total, f"{what}: {doing}")

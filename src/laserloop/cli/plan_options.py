@@ -9,7 +9,8 @@ from cyclopts import Parameter
 from laserloop.cli.options import take_file, take_number, take_numbers
 
 if TYPE_CHECKING:
-    from laserloop.plan.settings import PlanSettings
+    from laserloop.planning.refine import Checking
+    from laserloop.planning.settings import PlanSettings
 
 PlanPath = Annotated[
     str,
@@ -76,6 +77,47 @@ class HatchOptions:
     ] = 67.0
 
 
+@Parameter(name="*", group="Simulation")
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """How far what is planned is checked on the graded plant."""
+
+    verify: Annotated[
+        bool,
+        Parameter(
+            help="Simulate what is written on the graded plant: the default. --no-verify skips that, and "
+            "the file says so.",
+            negative="--no-verify",
+        ),
+    ] = True
+    refine: Annotated[
+        int | None,
+        take_number(
+            0,
+            10,
+            "",
+            "Plan anew just so many times with what a simulation taught, whether it holds already or not.",
+            default="until it holds or that stops helping",
+        ),
+    ] = None
+    verify_ticks: Annotated[
+        int,
+        take_number(
+            1,
+            100_000_000,
+            "",
+            "Simulate at most so many ticks, from the file's first on, at some milliseconds each; the rest "
+            "is named as not verified. --layer chooses another part.",
+        ),
+    ] = 50_000
+
+    def find(self) -> "Checking":
+        """As planning has it."""
+        from laserloop.planning.refine import Checking
+
+        return Checking(simulate=self.verify, refine=self.refine, ticks=self.verify_ticks)
+
+
 @Parameter(name="*", group="Commands")
 @dataclass(frozen=True, kw_only=True)
 class CommandOptions:
@@ -121,7 +163,7 @@ class CommandOptions:
 
     def find(self) -> "PlanSettings":
         """In SI units."""
-        from laserloop.plan.settings import PlanSettings
+        from laserloop.planning.settings import PlanSettings
 
         low_high = self.speed_mm_s
         return PlanSettings(

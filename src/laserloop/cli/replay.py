@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from laserloop.cli.control import ControllerName
 from laserloop.cli.options import LoopOptions, tell_notes
-from laserloop.cli.output import Json, check_output, publish
+from laserloop.cli.output import Json, keep_apart, publish
 
 if TYPE_CHECKING:
     from laserloop.logs import Recording
@@ -70,7 +70,7 @@ def replay(
     from laserloop.report.tables import tabulate_replay
     from laserloop.report.terminal import show_progress
 
-    check_output("--json", json_file)
+    keep_apart({"--json": json_file}, {"LOG": log, "--process": process})
     recording, found = open_log(log, process, centre=centre)
     case = LoopCase(
         path=log,
@@ -90,9 +90,14 @@ def replay(
 
 def open_log(log: str, process: str | None, *, centre: bool) -> "tuple[Recording, Process]":
     """A recording, and the process that is meant with it."""
+    from dataclasses import replace
+
     from laserloop.logs import read_log
+    from laserloop.paths.plate import tell_tiny
     from laserloop.process import Process, find_process
 
     recording = read_log(Path(log))
     found = find_process(process) if process is not None else recording.process or Process()
+    tiny = tell_tiny(recording.name, recording.positions, recording.lit, found.beam.sigma)
+    recording = replace(recording, notes=(*recording.notes, *tiny))
     return recording.centred() if centre else recording, found

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from laserloop.cli.options import take_file, take_number
-from laserloop.cli.output import Json, check_output, publish, writing
+from laserloop.cli.output import Json, publish, writing
 
 
 def reproduce(
@@ -40,7 +40,6 @@ def reproduce(
     from laserloop.papers.halilovic.size import FULL, QUICK
     from laserloop.papers.halilovic.stages import STAGES
 
-    check_output("--json", json_file)
     titles = {stage.name: stage.title for stage in STAGES} | {"report": "Write the report"}
     size = QUICK if quick else FULL
     with writing("--out"):
@@ -63,7 +62,6 @@ def report(
     """
     from laserloop.papers.halilovic.pages import write_report
 
-    check_output("--json", json_file)
     with writing("DIR"):
         write_report(directory)
     _conclude(directory, json_file)

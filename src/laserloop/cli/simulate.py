@@ -3,7 +3,9 @@
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
 
 from laserloop.cli.options import (
     PathName,
@@ -14,7 +16,7 @@ from laserloop.cli.options import (
     take_file,
     tell_notes,
 )
-from laserloop.cli.output import Json, Table, check_output, publish, save_table, writing
+from laserloop.cli.output import Json, Table, check_output, keep_apart, publish, save_table, writing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from laserloop.data.episode import Episode
     from laserloop.paths import ScanPath
     from laserloop.plant import Plant
+    from laserloop.process.camera import Sampling
 
 Plot = Annotated[
     Path | None,
@@ -45,6 +48,14 @@ def simulate(
     target: ProcessOptions | None = None,
     *,
     plant: PlantName = "graded",
+    sampling: Annotated[
+        Literal["nearest", "bilinear"] | None,
+        Parameter(
+            help="Also report what a camera sees where the beam will be a tick later, read at the "
+            "nearest pixel (as the paper's controller is) or bilinearly; t_ahead_k in --json and --table.",
+            show_default=lambda _: "not reported",
+        ),
+    ] = None,
     out: Out = None,
     json_file: Json = None,
     table: Table = None,
@@ -56,7 +67,9 @@ def simulate(
 ) -> None:
     """Heat a plate along a path, open loop, and report its peak temperature.
 
-    Where a path has the laser off, the beam goes there dark.
+    Where a path has the laser off, the beam goes there dark. On the plant graded the table counts ticks above
+    the window from the first lit one on, and ticks below it once full power could have reached it; on the
+    plant paper both from the tenth tick after the laser came on.
 
     For example:
 
@@ -68,15 +81,19 @@ def simulate(
     from laserloop.report.tables import tabulate_episode
 
     way, laser, target = way or PathOptions(), laser or PowerOptions(), target or ProcessOptions()
-    for option, file in (("--json", json_file), ("--table", table), ("--field", field), ("--plot", plot)):
+    for option, file in (("--table", table), ("--field", field), ("--plot", plot)):
         check_output(option, file)
+    keep_apart(
+        {"--json": json_file, "--table": table, "--field": field, "--plot": plot},
+        {"PATH": path, "--process": target.process, "--material": target.material},
+    )
     process = target.find(speed_mm_s=way.speed_mm_s)
     scan = way.find(path, process)
     power, notes = laser.draw(scan, process)
     tell_notes(notes)
     scan = replace(scan, notes=(*scan.notes, *notes))
-    truth = make_plant(plant, scan, process)
-    episode = _run_episode(truth, scan, power, out)
+    truth = make_plant(plant, replace(process, tick=scan.tick))
+    episode = _run_episode(truth, scan, power, sampling, out)
     record = episode.to_json()
     save_table(table, record)
     if field is not None:
@@ -95,16 +112,24 @@ def simulate(
 
 
 def _run_episode(
-    plant: "Plant", path: "ScanPath", power: "NDArray[np.float64]", folder: Path | None
+    plant: "Plant",
+    path: "ScanPath",
+    power: "NDArray[np.float64]",
+    sampling: "Sampling | None",
+    folder: Path | None,
 ) -> "Episode":
     """Simulate with a progress bar, and note once by how much the material's range was left."""
     from laserloop.data import episode
+    from laserloop.predict.twin import find_counted
     from laserloop.report.terminal import show_progress
 
     with warnings.catch_warnings(), show_progress(f"{path.name} on {plant.settings.name}") as progress:
         warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
         with writing("--out"):
-            result = episode.simulate(plant, path, power, folder=folder, progress=progress)
+            result = episode.simulate(plant, path, power, sampling=sampling, folder=folder, progress=progress)
+    if plant.settings.name != "paper":
+        above, below = find_counted(plant.settings.process, path, power)
+        result = replace(result, counts_above=above, counts_below=below)
     complaint = plant.settings.material.outside(plant.settings.ambient, float(result.t_max.max()))
     if complaint is None:
         return result

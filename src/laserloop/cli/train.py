@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from laserloop.bad_input import BadInput
 from laserloop.cli.options import take_file, take_number
-from laserloop.cli.output import Json, check_output, publish, writing
+from laserloop.cli.output import Json, publish, writing
 
 if TYPE_CHECKING:
     from laserloop.predict.networks.architecture import Architecture
@@ -17,8 +17,11 @@ Trunk = Literal["temps", "loc", "both"]
 
 def train(
     architecture: Annotated[
-        Literal["ms-deeponet", "ss-ar", "lstm"],
-        Parameter(help="The paper's one-shot DeepONet, its single-step autoregressive kin, or an LSTM."),
+        Literal["ms-deeponet", "ss-ar", "ss-ar-loc", "lstm"],
+        Parameter(
+            help="The paper's one-shot DeepONet, its single-step autoregressive kin, the same that also "
+            "predicts where the peak is, or an LSTM."
+        ),
     ],
     /,
     *,
@@ -37,10 +40,11 @@ def train(
             show_default=lambda _: "that of the plant",
         ),
     ] = None,
-    smooth: Annotated[
-        bool | None,
+    sampling: Annotated[
+        Literal["nearest", "bilinear", "smooth"] | None,
         Parameter(
-            help="Sample temperatures ahead by a smooth cubic.", show_default=lambda _: "with the peak"
+            help="Read temperatures ahead at the nearest node, bilinearly, or by a smooth cubic.",
+            show_default=lambda _: "nearest, with the peak smooth",
         ),
     ] = None,
     seed: Annotated[int, take_number(0, 2**32 - 1, "", "The same seed gives the same weights.")] = 0,
@@ -64,22 +68,23 @@ def train(
     from laserloop.report.tables import tabulate_numbers
     from laserloop.report.terminal import show_losses
 
-    check_output("--json", json_file)
     net = _choose(architecture, horizon, width, basis, trunk)
     settings = FitSettings(seed=seed, split=split, max_epochs=max_epochs, threads=threads)
     with writing("--out"), show_losses(max_epochs) as report:
-        model = run_training(data, net, settings, out, reading=reading, smooth=smooth, report=report)
+        model = run_training(data, net, settings, out, reading=reading, sampling=sampling, report=report)
     numbers = model.provenance["metrics"]
     publish({"model": str(out)} | numbers, json_file, tabulate_numbers(numbers))
 
 
 def _choose(name: str, horizon: int, width: int, basis: int, trunk: Trunk) -> "Architecture":
-    from laserloop.predict.networks import Lstm, MsDeepONet, SsAr
+    from laserloop.predict.networks import Lstm, MsDeepONet, SsAr, SsArLoc
 
     if trunk != "temps" and name != "ms-deeponet":
         raise BadInput(f"--trunk belongs to ms-deeponet, but the architecture is {name}; leave it out")
     if name == "ss-ar":
         return SsAr(horizon=horizon, width=width, basis=basis)
+    if name == "ss-ar-loc":
+        return SsArLoc(horizon=horizon, width=width, basis=basis)
     if name == "lstm":
         return Lstm(horizon=horizon, hidden=width)
     return MsDeepONet(horizon=horizon, width=width, basis=basis, trunk=trunk)

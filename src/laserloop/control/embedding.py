@@ -14,18 +14,19 @@ from laserloop.predict.networks.folding import SMOOTHING, Folder
 from laserloop.predict.networks.model import Model
 from laserloop.predict.networks.ms_deeponet import MsDeepONet
 from laserloop.predict.networks.ss_ar import SsAr
+from laserloop.predict.networks.ss_ar_loc import SsArLoc
 
 if TYPE_CHECKING:
     import casadi
 
 
-def check_embeddable(model: Model) -> MsDeepONet | SsAr:
+def check_embeddable(model: Model) -> MsDeepONet | SsAr | SsArLoc:
     """The architecture of a model that is rectifiers and sums; others are refused."""
     architecture: Architecture = model.architecture
-    if not isinstance(architecture, MsDeepONet | SsAr):
+    if not isinstance(architecture, MsDeepONet | SsAr | SsArLoc):
         raise BadInput(
-            f"only {MsDeepONet.name} and {SsAr.name} can be embedded, got {architecture.name}: "
-            "choose a model of one of these"
+            f"only {MsDeepONet.name}, {SsAr.name} and {SsArLoc.name} can be embedded, got "
+            f"{architecture.name}: choose a model of one of these"
         )
     return architecture
 
@@ -43,6 +44,8 @@ def embed(model: Model, *, smoothing: float = SMOOTHING) -> "casadi.Function":
     rows = casadi.horzcat(powers, kinematics)
     if isinstance(architecture, SsAr):
         predicted = _roll_out(model, rows, temps[0], smoothing)
+    elif isinstance(architecture, SsArLoc):
+        predicted = _follow(model, rows, temps[0], location, smoothing)
     else:
         seen = casadi.vertcat(temps, location)[list(architecture.seen)]
         predicted = _deeponet(model, casadi.vec(rows.T), seen, smoothing)
@@ -94,6 +97,19 @@ def _roll_out(model: Model, rows: Any, hottest: Any, smoothing: float) -> Any:
     ticks = []
     for i in range(rows.shape[0]):
         hottest = _deeponet(model, rows[i, :].T, hottest, smoothing)
+        ticks.append(hottest)
+    return casadi.vertcat(*ticks)
+
+
+def _follow(model: Model, rows: Any, hottest: Any, place: Any, smoothing: float) -> Any:
+    """The same with the peak's place, seen from where the beam is when each tick begins."""
+    import casadi
+
+    ticks = []
+    for i in range(rows.shape[0]):
+        beam = rows[i, 1:3].T
+        state = _deeponet(model, rows[i, :].T, casadi.vertcat(hottest, place - beam), smoothing)
+        hottest, place = state[0], beam + state[1:3]
         ticks.append(hottest)
     return casadi.vertcat(*ticks)
 

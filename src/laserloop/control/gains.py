@@ -10,17 +10,19 @@ from laserloop.control.pi import PiGains
 from laserloop.process import Process
 
 SHELF = "gains"
-FORGIVEN = {f"camera.{key}" for key in ("noise_k", "exposure_ticks", "delay_ticks", "every_ticks")}
+FORGIVEN = {
+    f"camera.{key}" for key in ("noise_k", "exposure_ticks", "delay_ticks", "every_ticks", "heat_ratio")
+}
 FINE = 0.5  # of σ; wider pixels read the peak too cold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gains:
-    """What tuning on the training paths of one plant and process gave."""
+    """What tuning on the training paths of one plant and process gave; None of what was not asked for."""
 
     constant: float  # W
-    pi: PiGains
-    feedforward: FeedforwardGains
+    pi: PiGains | None = None
+    feedforward: FeedforwardGains | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers, SI."""

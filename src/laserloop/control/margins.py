@@ -82,9 +82,10 @@ def read_margins(file: Path, process: Process) -> Margins:
         theirs = Process.from_json(page["process"])
         found = Margins.from_json(page["margins"])
     except (OSError, ValueError, KeyError, TypeError) as error:
+        what = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else "is none"
         raise BadInput(
-            f"margins must be a file that laserloop calibrate --process wrote, but {file} is none ({error}): "
-            "name another"
+            f"margins must be a file that laserloop calibrate --process wrote, but {file} {what}: name "
+            "another"
         ) from None
     if others := find_differences(process, theirs):
         raise BadInput(

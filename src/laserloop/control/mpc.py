@@ -12,7 +12,7 @@ from laserloop.control.question import Adjusting, Question, Solution, Solver
 from laserloop.control.validator import ImageValidator
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
-from laserloop.predict.predictor import Forecast, Predictor
+from laserloop.predict.predictor import Aiming, Forecast, Predictor
 
 FloatArray = NDArray[np.float64]
 
@@ -73,6 +73,8 @@ class MpcController:
             raise BadInput(f"{self.name} keeps the window that it was built with: start it anew")
         self.problem = self._built.aim((low, high))
         self.solver.set_problem(self.problem)
+        if isinstance(self._predictor, Aiming):
+            self._predictor.aim(low, high)
 
     def act(self, image: Image | None, preview: Preview) -> Action:
         """Decide the power of the coming tick."""
@@ -84,8 +86,9 @@ class MpcController:
         if answer.status is Status.NO_PREDICTION:
             return self._shift(answer, preview)
         status = answer.status
-        if status is Status.SOLVED and (good is None or mended):
-            status = Status.MENDED if mended else Status.BLIND
+        unused = good is None or getattr(self._predictor, "unused", False)
+        if status is Status.SOLVED and (unused or mended):
+            status = Status.BLIND if unused else Status.MENDED
         past = len(forecast.committed)
         self._plan = answer.plan[past + 1 :]
         return Action(
@@ -109,10 +112,13 @@ class MpcController:
         past = len(forecast.committed)
         then = preview.rewound(past)
         coming = np.full(self.horizon - past, self._nominal(preview))
-        if self._resume and len(self._plan):
-            count = min(len(self._plan), len(coming))
-            coming[:count], coming[count:] = self._plan[:count], self._plan[-1]
         lit = then.lit[: self.horizon]
+        if self._resume:
+            if len(self._plan):
+                count = min(len(self._plan), len(coming))
+                coming[:count], coming[count:] = self._plan[:count], self._plan[-1]
+            dark = lit[past:] & ~(coming > self.problem.power[0])  # and without light there is no peak
+            coming[dark] = 0.5 * sum(self.problem.power)
         return Question(
             forecast=forecast,
             start=np.concatenate((forecast.committed, coming)),

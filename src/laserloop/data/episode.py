@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from laserloop.bad_input import BadInput
-from laserloop.data.checkpoint import Checkpoint
+from laserloop.bad_input import BadInput, check_kind
+from laserloop.data.checkpoint import Arrays, Checkpoint
 from laserloop.paths import ScanPath
 from laserloop.plant import Plant, PlantSettings, Snapshot, Surface
-from laserloop.plant.snapshot_file import Arrays
+from laserloop.plant.camera import SAMPLERS
+from laserloop.process.camera import Sampling
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]  # ticks done, ticks in all
@@ -28,9 +29,10 @@ SHARP = np.pi / 4  # rad, a smaller change of heading within two ticks is no tur
 class Summary:
     """How T_max lay against a window, over the ticks that count."""
 
-    ticks: int
-    lowest: float  # K
-    highest: float  # K
+    ticks_above: int  # that count above it,
+    ticks_below: int  # and below
+    lowest: float  # K, of those that count below
+    highest: float  # K, of those that count above
     above: int  # ticks
     below: int  # ticks
 
@@ -47,15 +49,18 @@ class Episode:
 
     path: str
     settings: PlantSettings
+    grid: str  # how fine the plant is, in a line
     start: FloatArray  # (2,), m, where the beam was at t = 0
     t: FloatArray  # (n,), s
     positions: FloatArray  # (n, 2), m, of the beam
     lit: NDArray[np.bool_]  # (n,), may the laser be on during the tick that ends here?
-    settled: NDArray[np.bool_]  # (n,), the ticks that count, see `ScanPath.counted`
+    counts_above: NDArray[np.bool_]  # (n,), the ticks that count above a window: lit ones,
+    counts_below: NDArray[np.bool_]  # and below it: settled ones, unless who knows the twin says more exactly
     power: FloatArray  # (n,), W, during the tick that ends here
     t_max: FloatArray  # (n,), K, of the hottest node
     t_peak: FloatArray  # (n,), K, between the nodes
     peak_positions: FloatArray  # (n, 2), m, where t_peak is
+    ahead: FloatArray  # (n,), K, where the beam will be a tick later; NaN unless asked for
     melt: FloatArray  # (n, 3), m, length, width and depth of the melt pool; 0 where nothing is liquid
     hottest: Surface  # at the tick with the highest temperature
     books: dict[str, float]  # J: absorbed, lost, stored
@@ -92,15 +97,16 @@ class Episode:
         return find_turns(np.vstack((self.start, self.positions)))
 
     def summarise(self, window: tuple[float, float] | None = None) -> Summary:
-        """T_max against a window, that of the process unless given, once the heating up is over."""
+        """T_max against a window, that of the process unless given, in the ticks that count on each side."""
         low, high = window or self.settings.process.window
-        settled = self.temperature[self.settled]
+        hot, cold = self.temperature[self.counts_above], self.temperature[self.counts_below]
         return Summary(
-            ticks=len(settled),
-            lowest=float(settled.min()),
-            highest=float(settled.max()),
-            above=int(np.count_nonzero(settled > high)),
-            below=int(np.count_nonzero(settled < low)),
+            ticks_above=len(hot),
+            ticks_below=len(cold),
+            lowest=float(cold.min()),
+            highest=float(hot.max()),
+            above=int(np.count_nonzero(hot > high)),
+            below=int(np.count_nonzero(cold < low)),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -113,7 +119,7 @@ class Episode:
             "process": s.process.to_json(),
             "notes": list(self.notes),
             "ticks": len(self),
-            "grid_nodes_zyx": list(s.grid.shape),
+            "grid": self.grid,
             "t_s": self.t.tolist(),
             "x_mm": (self.positions[:, 0] * 1e3).tolist(),
             "y_mm": (self.positions[:, 1] * 1e3).tolist(),
@@ -123,6 +129,7 @@ class Episode:
             "t_peak_k": self.t_peak.tolist(),
             "peak_x_mm": (self.peak_positions[:, 0] * 1e3).tolist(),
             "peak_y_mm": (self.peak_positions[:, 1] * 1e3).tolist(),
+            **({} if np.isnan(self.ahead).all() else {"t_ahead_k": self.ahead.tolist()}),
             "energy_j": dict(self.books),
             "ms_per_step": self.ms_per_step,
             **self._tell_melt(),
@@ -142,23 +149,30 @@ def simulate(
     power: ArrayLike,
     *,
     start: Snapshot | None = None,
+    sampling: Sampling | None = None,
     folder: Path | None = None,
     progress: Progress | None = None,
 ) -> Episode:
-    """Drive `plant` along `path`, with one `power` in W for each tick; dark ticks get none.
+    """Drive `plant` along `path`, with one `power` in W for each tick, which holds while the laser is on.
 
-    From rest, or from what it was at `start`.
+    From rest, or from what it was at `start`. A tick that is partly dark gets its lit share of the energy.
+    `sampling`: also note T(ξ_{k+1}, t_k), read in this way.
 
     With a `folder` it keeps a checkpoint there every 30 s, and goes on from one that it finds.
     """
-    power = np.where(path.lit, _check_power(power, path), 0.0)
-    _check_tick(plant, path)
+    check_kind(
+        path, ScanPath, "the path of a simulation", "take find_path('diagonal') or read a file with it"
+    )
+    shares = path.lit_shares
+    power = np.where(shares > 0, _check_power(power, path) * shares, 0.0)
+    plant.check_path(path)
     laps = []
-    nodal, peaks, melt = np.zeros(len(path)), np.zeros((len(path), 3)), np.zeros((len(path), 3))
+    nodal, ahead = np.zeros(len(path)), np.full(len(path), np.nan)
+    peaks, melt = np.zeros((len(path), 3)), np.zeros((len(path), 3))
     hottest, first = plant.reset() if start is None else plant.restore(start), 0
-    checkpoint = None if folder is None else Checkpoint(folder, plant, path, power)
+    checkpoint = None if folder is None else Checkpoint(folder, plant, path, power, sampling, start)
     if checkpoint is not None and (kept := checkpoint.load(plant)) is not None:
-        first, hottest = _take_up(kept, nodal, peaks, melt)
+        first, hottest = _take_up(kept, nodal, ahead, peaks, melt)
     for k in range(first, len(path)):
         began = perf_counter()
         surface = plant.step(float(power[k]), path.spot(k))
@@ -166,26 +180,31 @@ def simulate(
         peak = surface.peak
         nodal[k] = surface.node.temperature
         peaks[k] = peak.temperature, peak.x, peak.y
+        if sampling is not None:
+            ahead[k] = _look_ahead(surface, path, k + 1, sampling)
         if pool := plant.melt_pool(surface):
             melt[k] = pool.length, pool.width, pool.depth
         if k == 0 or plant.t_max(surface).temperature > plant.t_max(hottest).temperature:
             hottest = surface
         if checkpoint is not None and (checkpoint.is_due() or k == len(path) - 1):
-            checkpoint.save(plant, _write_down(k + 1, nodal, peaks, melt, hottest))
+            checkpoint.save(plant, _write_down(k + 1, nodal, ahead, peaks, melt, hottest))
         if progress is not None:
             progress(k + 1, len(path))
     return Episode(
         path=path.name,
         settings=plant.settings,
+        grid=plant.describe(),
         start=path.positions[0].copy(),
         t=path.times[1:],
         positions=path.positions[1:].copy(),
         lit=path.lit,
-        settled=path.counted,
+        counts_above=path.counted if plant.settings.name == "paper" else path.lit,
+        counts_below=path.counted,
         power=power,
         t_max=nodal,
         t_peak=peaks[:, 0].copy(),
         peak_positions=peaks[:, 1:].copy(),
+        ahead=ahead,
         melt=melt,
         hottest=hottest,
         books=plant.books,
@@ -194,13 +213,20 @@ def simulate(
     )
 
 
+def _look_ahead(surface: Surface, path: ScanPath, k: int, sampling: Sampling) -> float:
+    """What a camera sees at t_k where the beam will be a tick later, K."""
+    ahead = np.ascontiguousarray(path.preview(k, 1)[1:])
+    return float(SAMPLERS[sampling](surface.x, surface.y, surface.temperature, ahead)[0])
+
+
 def _write_down(
-    ticks: int, nodal: FloatArray, peaks: FloatArray, melt: FloatArray, hottest: Surface
+    ticks: int, nodal: FloatArray, ahead: FloatArray, peaks: FloatArray, melt: FloatArray, hottest: Surface
 ) -> Arrays:
     """The record so far, by name."""
     return {
         "ticks": np.array(ticks),
         "nodal": nodal[:ticks],
+        "ahead": ahead[:ticks],
         "peaks": peaks[:ticks],
         "melt": melt[:ticks],
         "hottest_x": hottest.x,
@@ -211,11 +237,12 @@ def _write_down(
 
 
 def _take_up(
-    kept: Mapping[str, Any], nodal: FloatArray, peaks: FloatArray, melt: FloatArray
+    kept: Mapping[str, Any], nodal: FloatArray, ahead: FloatArray, peaks: FloatArray, melt: FloatArray
 ) -> tuple[int, Surface]:
     """Fill in the record so far; its ticks and the hottest surface in them."""
     ticks = int(kept["ticks"])
     nodal[:ticks], peaks[:ticks], melt[:ticks] = kept["nodal"], kept["peaks"], kept["melt"]
+    ahead[:ticks] = kept.get("ahead", np.nan)  # not in files of before
     hottest = Surface(kept["hottest_x"], kept["hottest_y"], kept["hottest"], float(kept["hottest_time"]))
     return ticks, hottest
 
@@ -240,11 +267,3 @@ def _check_power(power: ArrayLike, path: ScanPath) -> FloatArray:
             f"but has shape {power.shape}; give one per tick."
         )
     return power
-
-
-def _check_tick(plant: Plant, path: ScanPath) -> None:
-    if plant.settings.tick != path.tick:
-        raise BadInput(
-            f"plant and path must share one tick, but have {plant.settings.tick} s and {path.tick} s; "
-            "build the plant for this path."
-        )

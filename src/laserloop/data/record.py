@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.data.ensemble import PREVIEW, EnsembleSettings, plan_episode
 from laserloop.paths import ScanPath
-from laserloop.plant import Plant, Surface, graded_settings, paper_settings
-from laserloop.plant.sampling import bilinear, lattice, smooth
-from laserloop.process import Process
+from laserloop.plant import Plant, Surface, make_plant
+from laserloop.plant.sampling import bilinear, lattice, nearest, smooth
 
 FloatArray = NDArray[np.float64]
 
@@ -34,7 +33,8 @@ COLUMNS = (
     "t_peak_k",  # the peak between the nodes and where it is
     "peak_x_m",
     "peak_y_m",
-    *(f"preview_bilinear_{i}_k" for i in range(1, PREVIEW + 1)),  # T(ξ_{k+i}, t_k), sampled as in the paper
+    *(f"preview_nearest_{i}_k" for i in range(1, PREVIEW + 1)),  # T(ξ_{k+i}, t_k) of the nearest node
+    *(f"preview_bilinear_{i}_k" for i in range(1, PREVIEW + 1)),  # the same, between the nodes
     *(f"preview_smooth_{i}_k" for i in range(1, PREVIEW + 1)),  # the same, by the C¹ cubic
     # Around ξ_k by the C¹ cubic, in single precision: columns run along the heading, rows to its left.
     *(f"patch_{row}_{col}_k" for row in range(PATCH_SIZE) for col in range(PATCH_SIZE)),
@@ -61,10 +61,11 @@ def record_path(plant: Plant, path: ScanPath, power: FloatArray) -> FloatArray:
 
     Previews beyond the path's end go straight on.
     """
-    if not 1 <= len(power) <= len(path) or plant.settings.tick != path.tick:
+    plant.check_path(path)
+    if not 1 <= len(power) <= len(path):
         raise BadInput(
-            f"a record needs power for 1 to {len(path)} ticks of {path.tick} s along {path.name}, but got "
-            f"{len(power)} on a plant with ticks of {plant.settings.tick} s; make them fit."
+            f"a record needs power for 1 to {len(path)} ticks along {path.name}, but got {len(power)}; "
+            "make them fit."
         )
     power = np.where(path.lit[: len(power)], power, 0.0)
     values = np.empty((len(power) + 1, len(COLUMNS)))
@@ -86,12 +87,10 @@ def _see(surface: Surface, path: ScanPath, k: int, row: FloatArray) -> None:
     around = lattice(path.positions[k], path.headings[k], PATCH_SIZE, PATCH_SPACING)
     row[5:8] = surface.node.temperature, surface.node.x, surface.node.y
     row[8:11] = surface.peak.temperature, surface.peak.x, surface.peak.y
-    row[11 : 11 + PREVIEW] = bilinear(*field, ahead)
-    row[11 + PREVIEW : 11 + 2 * PREVIEW] = smooth(*field, ahead)
-    row[11 + 2 * PREVIEW :] = smooth(*field, around).astype(np.float32)
+    row[11 : 11 + PREVIEW] = nearest(*field, ahead)
+    row[11 + PREVIEW : 11 + 2 * PREVIEW] = bilinear(*field, ahead)
+    row[11 + 2 * PREVIEW : 11 + 3 * PREVIEW] = smooth(*field, ahead)
+    row[11 + 3 * PREVIEW :] = smooth(*field, around).astype(np.float32)
 
 
-@lru_cache(maxsize=1)
-def _keep_plant(name: str, process: Process) -> Plant:
-    """One plant per worker, built once; a reset makes it as new."""
-    return Plant(paper_settings(process) if name == "paper" else graded_settings(process))
+_keep_plant = lru_cache(maxsize=1)(make_plant)  # one per worker, built once; a reset makes it as new

@@ -1,14 +1,14 @@
-"""Running an ensemble: what is missing in its store is made, here or by the workers of a dask cluster."""
+"""Running an ensemble: what is missing in its store is made, here or by workers."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from laserloop.bad_input import BadInput
-from laserloop.cluster import check_workers, open_cluster, share_out
+from laserloop.cluster import Workers, check_workers, open_cluster, share_out
 from laserloop.data.ensemble import EnsembleSettings
 from laserloop.data.record import record_episode
 from laserloop.data.store import (
@@ -20,9 +20,6 @@ from laserloop.data.store import (
     size_on_disk,
     write_episode,
 )
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 Progress = Callable[[int, int], None]  # episodes there, episodes in all
 
@@ -61,7 +58,7 @@ def run_ensemble(
 ) -> Tally:
     """Make every episode that the store in `directory` lacks; stopped anywhere, the next call goes on.
 
-    `workers`: processes of a local cluster, by default one per core; 1 works in this process, without dask.
+    `workers`: processes of this machine, by default one per core; 1 works in this process.
     `scheduler`: the address of a dask scheduler instead, whose workers see the same folder.
     """
     count = check_workers(workers, scheduler)
@@ -114,8 +111,8 @@ def _make_here(store: EpisodeStore, lacking: list[int]) -> Iterator[int]:
         yield _make(store, index)
 
 
-def _make_there(client: "Client", store: EpisodeStore, lacking: list[int]) -> Iterator[int]:
-    """Digests as they come in; an episode that dask gave up because its workers died is left out."""
+def _make_there(client: Workers, store: EpisodeStore, lacking: list[int]) -> Iterator[int]:
+    """Digests as they come in; one that was given up because its workers died is left out."""
     settings = store.settings.to_json()
     return share_out(client, make_episode, [(str(store.directory), settings, index) for index in lacking])
 
@@ -123,7 +120,7 @@ def _make_there(client: "Client", store: EpisodeStore, lacking: list[int]) -> It
 @contextmanager
 def _choose_cluster(
     workers: int, scheduler: str | None, settings: EnsembleSettings
-) -> Iterator["Client | None"]:
+) -> Iterator[Workers | None]:
     """A client of the cluster that does the work; None when this process does it alone."""
     if scheduler is None and workers == 1:
         yield None

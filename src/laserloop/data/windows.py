@@ -14,6 +14,7 @@ from laserloop.bad_input import BadInput
 from laserloop.data.ensemble import EXCITATIONS, GEOMETRIES, PREVIEW, lay_out
 from laserloop.data.record import COLUMNS
 from laserloop.data.store import EpisodeStore, read_episode
+from laserloop.process.camera import Sampling, check_sampling
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -32,6 +33,7 @@ class Windows:
     temps: FloatArray  # (n, 1 + N), K: T_max(t_k), then T(ξ_{k+i}, t_k)
     location: FloatArray  # (n, 2), m, of T_max(t_k)
     target: FloatArray  # (n, N), K: T_max(t_{k+i})
+    places: FloatArray  # (n, N, 2), m, of T_max(t_{k+i})
     episode: IntArray  # (n,)
     tick: IntArray  # (n,): k
     excitation: IntArray  # (n,): place in EXCITATIONS, or −1
@@ -50,16 +52,18 @@ class Windows:
         return Windows(**{entry.name: getattr(self, entry.name)[chosen] for entry in fields(self)})
 
 
-def cut_windows(store: EpisodeStore, horizon: int, *, reading: str = "node", smooth: bool = False) -> Windows:
+def cut_windows(
+    store: EpisodeStore, horizon: int, *, reading: str = "node", sampling: Sampling = "nearest"
+) -> Windows:
     """All windows of a store with unit stride; one damaged or absent episode is refused by name.
 
-    `reading`: T_max is the hottest node as in the paper, or the peak between the nodes; `smooth`: previews
-    by the C¹ cubic instead of the paper's bilinear sampling.
+    `reading`: T_max is the hottest node as in the paper, or the peak between the nodes; `sampling`: how
+    previews are read, the nearest node as in the paper.
     """
     parts = []
     for index, member in enumerate(lay_out(store.settings)):
         values = read_episode(store, index)
-        part = cut_episode(values, store.columns, horizon, reading=reading, smooth=smooth)
+        part = cut_episode(values, store.columns, horizon, reading=reading, sampling=sampling)
         part.episode[:] = index
         part.excitation[:] = EXCITATIONS.index(member.excitation)
         part.geometry[:] = GEOMETRIES.index(member.geometry)
@@ -84,11 +88,12 @@ def cut_episode(
     *,
     stride: int = 1,
     reading: str = "node",
-    smooth: bool = False,
+    sampling: Sampling = "nearest",
 ) -> Windows:
     """The windows k = 1, 1 + stride, … of one record (states, columns); its episode is 0, its classes −1."""
     last = len(values) - 1 - horizon
     _check(horizon, last, stride, reading)
+    check_previews(columns, sampling)
     ticks = np.arange(FIRST, last + 1, stride)
     place = {name: i for i, name in enumerate(columns)}
 
@@ -100,7 +105,6 @@ def cut_episode(
         return sliding_window_view(column(name), horizon)[ticks + offset]
 
     temperature, *where = READINGS[reading]
-    sampling = "smooth" if smooth else "bilinear"
     previews = [column(f"preview_{sampling}_{i}_k")[ticks] for i in range(1, horizon + 1)]
     power, *kinematics = BRANCH_COLUMNS
     return Windows(
@@ -108,6 +112,7 @@ def cut_episode(
         temps=np.stack([column(temperature)[ticks], *previews], axis=-1),
         location=np.stack([column(name)[ticks] for name in where], axis=-1),
         target=ahead(temperature, 1),
+        places=np.stack([ahead(name, 1) for name in where], axis=-1),
         episode=np.zeros(len(ticks), dtype=np.int64),
         tick=ticks,
         excitation=np.full(len(ticks), UNKNOWN, dtype=np.int64),
@@ -151,3 +156,14 @@ def _check(horizon: int, last: int, stride: int, reading: str) -> None:
         raise BadInput(f"the stride must be at least 1 tick, but is {stride}; choose another.")
     if reading not in READINGS:
         raise BadInput(f"a reading must be one of {', '.join(READINGS)}, but got {reading!r}; choose one.")
+
+
+def check_previews(columns: Sequence[str], sampling: Sampling) -> None:
+    """Refuse a sampling that a record does not have."""
+    check_sampling(sampling)
+    if f"preview_{sampling}_1_k" not in columns:
+        kinds = sorted({name.split("_")[1] for name in columns if name.startswith("preview_")})
+        raise BadInput(
+            f"the previews of a record must be {' or '.join(kinds)}, as it was made, but {sampling} ones are "
+            "asked for; make the episodes again: laserloop ensemble."
+        )

@@ -30,7 +30,7 @@ def calibrate(model: Model, data: str | Path, *, quantile: float = QUANTILE) -> 
         open_store(data),
         model.architecture.horizon,
         reading=model.reading,
-        smooth=model.smooth,
+        sampling=model.sampling,
     )
     _, held = split_windows(
         windows,

@@ -1,6 +1,6 @@
 """Offline accuracy: a model against fresh trajectories under the paper's blind protocol."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -47,7 +47,7 @@ def evaluate(
     rmse = {str(kind): float(np.mean([run.pooled for run in runs])) for kind, runs in found.items()}
     spread = {str(kind): float(np.std([run.pooled for run in runs])) for kind, runs in found.items()}
     everything = [run for runs in found.values() for run in runs]
-    per_step = np.sqrt(np.mean([run.per_step**2 for run in everything], axis=0))
+    per_step = {str(kind): _pool_steps(runs) for kind, runs in found.items()}
     return {
         "path": path,
         "plant": trajectories.plant,
@@ -55,19 +55,27 @@ def evaluate(
         "rmse_std_k": spread,
         "rmse_mean_k": float(np.mean(list(rmse.values()))),
         "max_error_k": max(run.worst for run in everything),
-        "rmse_per_step_k": [float(step) for step in per_step],
+        "rmse_per_step_k": _pool_steps(everything),
+        "rmse_per_step_of_k": per_step,
         "realisations": realisations,
         "noise_k": noise,
         "noise_shared": shared,
     }
 
 
+def _pool_steps(runs: Sequence[Errors]) -> list[float]:
+    """The RMSE of each step of the horizon over several runs, K."""
+    return [float(step) for step in np.sqrt(np.mean([run.per_step**2 for run in runs], axis=0))]
+
+
 def _measure(model: Model, record: FloatArray, noise: float, seed: int, *, shared: bool) -> Errors:
     """The errors on one trajectory, with noise in each temperature or one draw for all of a window."""
     if not shared:
         return measure(model, [record], noise=noise, seed=seed)
-    horizon, reading, smooth = model.architecture.horizon, model.reading, model.smooth
-    windows = cut_episode(record, horizon=horizon, stride=horizon, reading=reading, smooth=smooth)
+    horizon = model.architecture.horizon
+    windows = cut_episode(
+        record, horizon=horizon, stride=horizon, reading=model.reading, sampling=model.sampling
+    )
     offset = np.random.default_rng(seed).normal(0.0, noise, (len(windows), 1))
     return measure_errors(model, replace(windows, temps=windows.temps + offset))
 
@@ -79,7 +87,9 @@ def track(
     trajectories = trajectories or Trajectories()
     horizon = model.architecture.horizon
     record = trajectories.get(path, excitation, 0)
-    windows = cut_episode(record, horizon=horizon, stride=horizon, reading=model.reading, smooth=model.smooth)
+    windows = cut_episode(
+        record, horizon=horizon, stride=horizon, reading=model.reading, sampling=model.sampling
+    )
     predicted = model.predict(windows.branch, windows.temps, windows.location)
     ticks = windows.tick[:, np.newaxis] + np.arange(1, horizon + 1)
     return {

@@ -63,7 +63,7 @@ class Trajectories:
         rng = np.random.default_rng([FRESH, realisation, EXCITATIONS.index(excitation)])
         power_max = self.process.laser.power[1]
         power = draw_power(excitation, min(self.ticks, len(scan)), rng, power_max=power_max)
-        return record_path(make_plant(self.plant, scan, self.process), scan, power)
+        return record_path(make_plant(self.plant, self.process), scan, power)
 
     def _long_enough(self, path: str) -> ScanPath:
         """Built-in paths go on as long as asked, also for the preview; a file's path is as long as it is."""

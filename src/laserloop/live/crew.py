@@ -27,6 +27,10 @@ BRISK = 0.5  # s, the same while it starts or is tuned: nothing is lost, and one
 WARM_S = 120.0  # s, that a worker may take to warm up
 CALM = 4.0  # s after the start of a run, until another worker may warm up
 LOOK_S, PLAN_S = 20.0, 300.0  # s, that a look at a path and a plan may take
+ATTEMPTS = 2  # at a worker that gets ready
+LOST = (
+    "a worker must live until it is ready, but all ended while they started: free some memory and try again"
+)
 GONE = "the worker ended without a word: it ran out of memory, or was killed"
 
 Words = dict[str, Any]
@@ -181,12 +185,7 @@ class Crew:
 
     async def ask(self, job: Words, seconds: float) -> tuple[Words, Arrays]:
         """The answer to a job that is no run."""
-        worker = await self._find()
-        try:
-            await asyncio.wait_for(worker.warm.wait(), WARM_S)
-        except BaseException:
-            worker.free.set()
-            raise
+        worker = await self._find_warm()
         answer: asyncio.Future[tuple[Words, Arrays]] = asyncio.get_running_loop().create_future()
 
         def take(words: Words, arrays: Arrays) -> None:
@@ -220,6 +219,25 @@ class Crew:
         worker = next((worker for worker in free if worker.warm.is_set()), free[0])
         worker.free.clear()
         return worker
+
+    async def _find_warm(self) -> Worker:
+        """The same once it is ready; one that ends meanwhile is followed by another."""
+        for _ in range(ATTEMPTS):
+            worker = await self._find()
+            try:
+                await asyncio.wait_for(worker.warm.wait(), WARM_S)
+            except TimeoutError:
+                await worker.stop()
+                raise BadInput(
+                    f"a worker must be ready within {WARM_S:g} s, but was not: try again when this machine "
+                    "has less to do"
+                ) from None
+            except BaseException:
+                worker.free.set()
+                raise
+            if worker.alive:
+                return worker
+        raise BadInput(LOST)
 
     async def _insist(self, run: LiveRun, worker: Worker) -> None:
         await asyncio.sleep(BRISK if run.tuned or not run.head else PATIENCE)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
-from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -18,14 +17,16 @@ from laserloop.live.teller import Teller
 from laserloop.loop.case import Hooks, LoopCase, Prepared, prepare, record, run_prepared
 from laserloop.loop.run import StopRun, Tick
 from laserloop.loop.steer import Steering
-from laserloop.paths.csv_writer import tell_path
 from laserloop.paths.scan_file import ScanFile
-from laserloop.plan.job import Job, plan_job
-from laserloop.plan.window import check_window, tell_melting
+from laserloop.paths.text_file import read_bytes
+from laserloop.planning.job import Job
+from laserloop.planning.refine import Checking, plan_refined
+from laserloop.planning.window import check_window, tell_melting
 from laserloop.process import Process
 
 STOPPED = "stopped by hand"
 MOST_POINTS = 20_000  # of a path that is only looked at
+PLANNED_TICKS = 5_000  # of a planned file that are simulated while the page waits
 MOST_CHANGES = 8  # that a note tells one by one
 PAPER = "paper (coarse), under Noise, delay, absorptivity error"  # where the page has it
 
@@ -215,18 +216,19 @@ def look_at(order: Order, send: Callable[[bytes], object]) -> None:
 
 def plan_order(order: Order, out: Path, helm: Helm) -> None:
     """The file of an order with planned powers, in its own format; a built-in path becomes waypoints."""
-    with TemporaryDirectory() as folder:
-        file = order.file
-        if file is None:
-            file = Path(folder) / "path.csv"
-            file.write_text(tell_path(order.find_path()), encoding="utf-8")
-        scan = ScanFile(str(file), order.s_max, order.process.laser.power[1])
-        job = Job(file=scan, process=order.process, centre=order.file is not None and order.centre)
-        planned = plan_job(job)
-        out.write_bytes(planned.write())
+    if order.file is None:
+        file, suffix = ScanFile.of(order.find_path()), ".csv"
+    else:
+        file = ScanFile(order.path, read_bytes(order.file), order.s_max, order.process.laser.power[1])
+        suffix = order.file.suffix
+    job = Job(file=file, process=order.process, centre=order.file is not None and order.centre)
+    planned = plan_refined(job, Checking(ticks=PLANNED_TICKS))
+    out.write_bytes(planned.write())
     told = planned.tell()
-    words = {"kind": "planned", "suffix": file.suffix, "notes": told["notes"]}
-    words |= {name: told[name] for name in ("ticks", "commands", "t_max_k", "t_min_k", "time_s", "n_over")}
+    words = {"kind": "planned", "suffix": suffix, "notes": told["notes"], "holds": told["holds"]}
+    words |= {name: told[name] for name in ("ticks", "commands", "time_s")}
+    expected = told.get("verified", told)
+    words |= {name: expected[name] for name in ("t_max_k", "t_min_k", "n_over")}
     helm.send(pack(words))
 
 

@@ -11,8 +11,8 @@ from laserloop.loop.case import LoopCase
 from laserloop.loop.controllers import CONTROLLERS
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.families import FAMILIES
-from laserloop.plan.window import check_window
-from laserloop.plant.make import PLANTS
+from laserloop.planning.window import check_window
+from laserloop.plant import PLANTS
 from laserloop.process import Process, find_process, shipped_materials, shipped_processes
 from laserloop.process.process_file import LARGEST_FILE
 from laserloop.process.yaml_file import load_yaml, read_text
@@ -48,12 +48,11 @@ class Order:
         process = self.process
         check_window(process)
         where: dict[str, Any] = {"default_speed": process.speed, "tick": process.tick}
-        where["plate"] = process.plate[:2]
+        where |= {"plate": process.plate[:2], "power_max": process.laser.power[1]}
         if self.file is None:
             path = find_path(self.path, ticks=self.ticks or TICKS, **where)
         else:
-            most = None if self.s_max is None else process.laser.power[1]
-            path = find_path(str(self.file), centre=self.centre, s_max=self.s_max, power_max=most, **where)
+            path = find_path(str(self.file), centre=self.centre, s_max=self.s_max, **where)
             path = path if self.ticks is None or self.ticks >= len(path) else path.truncated(self.ticks)
         if len(path) > MOST_TICKS:
             raise BadInput(

@@ -14,10 +14,11 @@ from laserloop.loop.case import Prepared
 from laserloop.loop.run import Tick, read_prediction
 from laserloop.loop.steer import Steering
 from laserloop.plant.sampling import lattice, smooth
+from laserloop.predict.twin import Starts
 
 COLUMNS = (
     *("t_k", "predicted_k", "margin_above_k", "margin_below_k", "power_w", "tick_ms"),
-    *("window_low_k", "window_high_k", "status", "measured_k", "absorbed"),
+    *("window_low_k", "window_high_k", "status", "measured_k", "absorbed", "below"),
 )
 STATUSES = tuple(Status)
 PERIOD = 1.0 / 40.0  # s, between two messages as they are planned; each waits for a tick to end
@@ -41,11 +42,14 @@ class Teller:
     _last: tuple[int, Tick] | None = None
     _due: float = 0.0  # s of the clock, when the next message is planned
     _peak: float = 0.0  # K, the highest yet
+    _starts: Starts | None = None  # which ticks count below the window; on the paper's plant settled ones
 
     def begin(self) -> None:
         """What a page needs before the first tick."""
         path, process = self.ready.path, self.ready.case.process
         ambient, top = process.ambient, process.window[1]
+        if self.ready.case.plant != "paper":
+            self._starts = Starts(process, path)
         self._peak = top + HEADROOM * (top - ambient)
         words: dict[str, Any] = {
             "kind": "began",
@@ -66,7 +70,7 @@ class Teller:
             "x_mm": (1e3 * path.positions[1:, 0]).astype(np.float32),
             "y_mm": (1e3 * path.positions[1:, 1]).astype(np.float32),
             "lit": path.lit.astype(np.uint8),
-            "counted": path.counted.astype(np.uint8),
+            "above": (path.counted if self._starts is None else path.lit).astype(np.uint8),
         }
         self.send(pack(words, arrays))
 
@@ -107,7 +111,15 @@ class Teller:
             float(STATUSES.index(status)),
             tick.seen,
             self.steering.absorbed,
+            float(self._counts_below(k, tick.power, window[0])),
         )
+
+    def _counts_below(self, k: int, power: float, floor: float) -> bool:
+        """Does a tick count below the window?"""
+        path = self.ready.path
+        if self._starts is None:
+            return bool(path.counted[k])
+        return not self._starts.excuses(power, floor) and bool(path.lit[k])
 
     def _read_margins(self, action: Action) -> tuple[float, float]:
         """Above and below, K, that the plan kept; 0 for who plans nothing."""

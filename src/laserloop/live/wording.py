@@ -5,7 +5,9 @@ import re
 SAID = {
     r"; laserloop calibrate --process finds them": "",
     r"; if 1000 is all power: --s-max 1000": "; if it is not, say which S is full power",
-    r"nobody tuned for this plant and process yet; tuning takes minutes": (
+    r"say which number is full power if it is none of watts \(--s-max [^)]*\), or give the laser's own "
+    r"\(--power-max-w\)": "say which S is full power if S is not in W, or give the laser's own power",
+    r"no gains of \w+ ship for this plant and process, so they are tuned first: [\w ]+": (
         "no gains ship for this plant and process, so they were tuned before the first tick"
     ),
     r"a shorter --delay or a model of a longer horizon": "a shorter camera delay or the physics twin",

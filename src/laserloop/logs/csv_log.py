@@ -6,9 +6,11 @@ lasts until the next row. Own tables: t_s, x_mm, y_mm, power_w, where a row's po
 until the row.
 
 A reading: measured_peak_k (own tables: t_measured_k); empty is none, nan a broken one. measured_time_us is
-when it was taken, if the log knows.
+when it was taken, measured_peak_x_mm and measured_peak_y_mm (own tables: x_measured_mm, y_measured_mm) where
+on the plate it was seen, if the log knows.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,8 +26,11 @@ FloatArray = NDArray[np.float64]
 TIME = "build_time_us"
 PLACES = ("laser_pos_x_mm", "laser_pos_y_mm", "laser_power_W")
 PEAK, TAKEN = "measured_peak_k", "measured_time_us"
+SEEN = ("measured_peak_x_mm", "measured_peak_y_mm")
 OWN = ("t_s", "x_mm", "y_mm", "power_w")
 OWN_PEAK = "t_measured_k"
+OWN_SEEN = ("x_measured_mm", "y_measured_mm")
+OWN_LIT = "lit"
 TRUTHS = ("t_true_k", "t_peak_k")  # of a run without measurements, T_max itself
 MOST_POWER = 1e4  # W; no laser of such machines has more
 
@@ -60,7 +65,7 @@ def find_columns(header: list[str], file: Path) -> tuple[str, ...]:
 def read_machine_log(file: Path, header: list[str]) -> Recording:
     """A log with NIST's names."""
     columns = find_columns(header, file)
-    table = read_table(file, must=(TIME, *columns), may=(PEAK, TAKEN))
+    table = read_table(file, must=(TIME, *columns), may=(PEAK, TAKEN, *SEEN))
     time = RowTimes(table.where, TIME, 1e-6 * table.numbers[TIME])
     peaks = table.numbers.get(PEAK, np.empty(0))
     came = np.flatnonzero(table.filled[PEAK]) if len(peaks) else np.empty(0, np.intp)
@@ -74,11 +79,16 @@ def read_machine_log(file: Path, header: list[str]) -> Recording:
         taken=taken,
         peak=peaks[came],
         saturated=np.zeros(len(came), np.bool_),
-    ))  # fmt: skip
+        place=find_places(table.numbers, SEEN, came),
+    ), tell_truth(file.name, PEAK, missing=PEAK not in table.numbers))  # fmt: skip
 
 
 def make_recording(
-    table: TextTable, time: RowTimes, columns: tuple[str, ...], readings: Readings
+    table: TextTable,
+    time: RowTimes,
+    columns: tuple[str, ...],
+    readings: Readings,
+    notes: tuple[str, ...] = (),
 ) -> Recording:
     """Beam and power of a table in which a row's power lasts until the next."""
     x, y, power = (table.numbers[name] for name in columns)
@@ -89,6 +99,7 @@ def make_recording(
         positions=1e-3 * np.stack((x, y), axis=1),
         power=np.maximum(power[:-1], 0.0),
         readings=readings,
+        notes=notes,
     )
 
 
@@ -103,7 +114,7 @@ def check_power(table: TextTable, power: FloatArray, column: str) -> None:
 
 
 def _read_own(file: Path) -> Recording:
-    table = read_table(file, must=OWN, may=(OWN_PEAK, *TRUTHS))
+    table = read_table(file, must=OWN, may=(OWN_PEAK, OWN_LIT, *OWN_SEEN, *TRUTHS))
     peak = next((name for name in (OWN_PEAK, *TRUTHS) if name in table.numbers), OWN_PEAK)
     time = RowTimes(table.where, OWN[0], table.numbers[OWN[0]])
     check_power(table, table.numbers["power_w"], "power_w")
@@ -111,14 +122,38 @@ def _read_own(file: Path) -> Recording:
     peaks = table.numbers.get(peak, np.full(len(table), np.nan))
     came = table.filled.get(peak, np.zeros(len(table), np.bool_))
     power = np.maximum(table.numbers["power_w"], 0.0)
-    found = record_ends(file.name, time.seconds, positions, power, peaks, came)
-    return replace(found, notes=tell_truth(file.name, peak))
+    places = find_places(table.numbers, OWN_SEEN)
+    found = record_ends(file.name, time.seconds, positions, power, peaks, came, places)
+    on = find_lit(table.where, table.numbers[OWN_LIT], power) if OWN_LIT in table.numbers else None
+    return replace(found, on=on, notes=tell_truth(file.name, peak, missing=peak not in table.numbers))
 
 
-def tell_truth(name: str, column: str) -> tuple[str, ...]:
+def find_places(
+    columns: Mapping[str, FloatArray], names: tuple[str, str], came: NDArray[np.intp] | slice = slice(None)
+) -> FloatArray | None:
+    """Where peaks were seen, (…, 2), m, if both columns are there."""
+    if any(name not in columns for name in names):
+        return None
+    return 1e-3 * np.stack([columns[name][came] for name in names], axis=1)
+
+
+def find_lit(where: Callable[[int], str], lit: FloatArray, power: FloatArray) -> NDArray[np.bool_]:
+    """Where the laser was on, as a run of laserloop says; dark ticks have no power."""
+    on = np.asarray(lit == 1.0)
+    bad = np.flatnonzero(~(on | ((lit == 0.0) & (power == 0.0))))
+    if len(bad):
+        k = int(bad[0])
+        raise BadInput(
+            f"{where(k)}: lit must be 1, or 0 where power_w is 0, but is {lit[k]:g} at {power[k]:g} W; "
+            "correct it"
+        )
+    return on
+
+
+def tell_truth(name: str, column: str, *, missing: bool = False) -> tuple[str, ...]:
     """A sentence if what is read is no measurement."""
     if column not in TRUTHS:
-        return ()
+        return (f"{name} has no column {column}, so there are no readings",) if missing else ()
     return (f"{name} has no measurements, so the plant's own T_max ({column}) is taken for them",)
 
 
@@ -129,6 +164,7 @@ def record_ends(
     power: FloatArray,  # (n,), W, of the time that ends here
     peaks: FloatArray,  # (n,), K
     came: NDArray[np.bool_],  # (n,), did a reading come here?
+    places: FloatArray | None = None,  # (n, 2), m, where its peak was seen
 ) -> Recording:
     """A recording of what laserloop writes: entry k is of the end of tick k; the start is one tick before."""
     first = ends[0] - (ends[1] - ends[0])
@@ -143,5 +179,6 @@ def record_ends(
             taken=np.full(int(came.sum()), np.nan),
             peak=peaks[came],
             saturated=np.zeros(int(came.sum()), np.bool_),
+            place=None if places is None else places[came],
         ),
     )

@@ -24,7 +24,8 @@ def read_log(text: str | Path) -> Recording:
         return read_frame_folder(file.parent)
     if file.is_dir():
         return read_frame_folder(file)
-    reader = READERS.get(Path(str(text).partition("#")[0]).suffix.lower())
+    names = (file, Path(str(text).rpartition("#")[0]))  # a # is part of a name, or begins a group inside it
+    reader = next((READERS[end] for name in names if (end := name.suffix.lower()) in READERS), None)
     if reader is None:
         raise BadInput(
             f"a log must end in {', '.join(READERS)}, or be a folder with {POSES}, but got "

@@ -81,7 +81,8 @@ def read_frame_folder(folder: Path) -> Recording:
     ]
     centres = np.where(np.isfinite(given).T, np.stack(given, axis=1), beam)
     shelf = FrameShelf(folder, table, centres, came)
-    peak, saturated = survey(shelf.read, len(came))
+    peak, place, saturated = survey(shelf.read, len(came))
+    coaxial = ~np.isfinite(given).T[came]
     taken = (
         1e-6 * table.numbers[TAKEN][came] - time.start
         if TAKEN in table.numbers
@@ -92,17 +93,22 @@ def read_frame_folder(folder: Path) -> Recording:
         taken=taken,
         peak=peak,
         saturated=saturated,
+        place=place - np.where(coaxial, centres[came], 0.0),
+        coaxial=coaxial,
         frame=shelf.frame,
         pixel=1e-6 * float(np.median(table.numbers[PIXEL])),
     )
     return make_recording(table, time, columns, readings)
 
 
-def survey(read: Callable[[int], tuple[Frame, bool]], frames: int) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """The peak of each frame, K, and which are saturated; NaN where a frame has no number."""
-    peak, saturated = np.full(frames, np.nan), np.zeros(frames, np.bool_)
+def survey(
+    read: Callable[[int], tuple[Frame, bool]], frames: int
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """The peak of each frame, K, its place, m, and which are saturated; NaN where a frame has no number."""
+    peak, place, saturated = np.full(frames, np.nan), np.full((frames, 2), np.nan), np.zeros(frames, np.bool_)
     for i in range(frames):
         frame, saturated[i] = read(i)
         if np.isfinite(frame.temperature).all():
-            peak[i] = Surface(frame.x, frame.y, frame.temperature, 0.0).peak.temperature
-    return peak, saturated
+            found = Surface(frame.x, frame.y, frame.temperature, 0.0).peak
+            peak[i], place[i] = found.temperature, (found.x, found.y)
+    return peak, place, saturated

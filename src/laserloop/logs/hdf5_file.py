@@ -146,7 +146,7 @@ class Layer:
         positions = np.stack((x, y), axis=1)
         positions -= 0.5 * (positions.min(axis=0) + positions.max(axis=0))
         self._centres = positions
-        peak, saturated = survey(self.read, n)
+        peak, _, saturated = survey(self.read, n)  # where a beam was that is only assumed tells no offset
         times = np.arange(n, dtype=np.float64) * self._period
         told = f"{self.name} has no places: lines are taken as straight along x, {1e3 * hatch:g} mm apart"
         return Recording(

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.bad_input import BadInput
+from laserloop.bad_input import BadInput, count, plain
 from laserloop.paths.path import ScanPath
-from laserloop.paths.plate import first_off_plate, off_plate
 from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
 
 MOST_ROWS = 2_000_000  # of a log; 20 s of a scanner at 100 kHz
 MOST_TICKS = 400_000  # of a recording at the control period
+SPARSE = 100.0  # ticks between rows, beyond which nobody knows what the laser did
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +34,10 @@ class Readings:
     taken: FloatArray  # (m,), s, end of the exposure; NaN if the log does not say
     peak: FloatArray  # (m,), K; NaN if broken
     saturated: NDArray[np.bool_]  # (m,)
+    place: FloatArray | None = None  # (m, 2), m, where the peak was seen; NaN if the log does not say
+    coaxial: NDArray[np.bool_] | None = (
+        None  # (m, 2), does a place count from the beam? None: from the plate's centre
+    )
     frame: Callable[[int], Frame] | None = None  # reads one picture, if there are pictures
     pixel: float | None = None  # m, edge of their pixels
 
@@ -49,9 +53,15 @@ class Recording:
     times: FloatArray  # (n + 1,), s, rising
     positions: FloatArray  # (n + 1, 2), m, of the beam; the origin is the plate's centre
     power: FloatArray  # (n,), W, from each time to the next
+    on: NDArray[np.bool_] | None = None  # (n,), may the laser be on? None: where it had power
     readings: Readings
     process: Process | None = None  # if the log has it inside
     notes: tuple[str, ...] = ()  # what was assumed; sentences without their full stop
+
+    @property
+    def lit(self) -> NDArray[np.bool_]:
+        """Whether the laser was on, from each time to the next, (n,); a run of ours may be on with 0 W."""
+        return self.power > 0.0 if self.on is None else self.on
 
     @property
     def duration(self) -> float:
@@ -60,16 +70,24 @@ class Recording:
 
     def path(self, tick: float) -> ScanPath:
         """The beam at whole ticks, with the mean power of each; lit where the laser was on for half of it."""
+        apart = float(np.median(np.diff(self.times)))
+        if apart > SPARSE * tick:
+            raise BadInput(
+                f"{self.name}: rows must lie at most {SPARSE:g} ticks of {1e6 * tick:g} µs apart, but most "
+                f"lie {plain(1e3 * apart)} ms apart; check the unit of the times, or give a --process with a "
+                "longer tick_us"
+            )
         ticks = int(np.floor(self.duration / tick + 1e-6))
         if not 1 <= ticks <= MOST_TICKS:
             raise BadInput(
                 f"{self.name} must last 1 to {MOST_TICKS} ticks, but is {1e3 * self.duration:g} ms long, "
-                f"which is {ticks} ticks of {1e6 * tick:g} µs; give --tick-us or cut the log"
+                f"which is {count(ticks, 'tick')} of {1e6 * tick:g} µs; give a --process with another "
+                "tick_us, or cut the log"
             )
         ends = tick * np.arange(ticks + 1)
         steps = np.diff(self.times)
         energy = np.concatenate(([0.0], np.cumsum(self.power * steps)))
-        bright = np.concatenate(([0.0], np.cumsum((self.power > 0.0) * steps)))
+        bright = np.concatenate(([0.0], np.cumsum(self.lit * steps)))
         share = np.diff(np.interp(ends, self.times, bright)) / tick
         mean = np.diff(np.interp(ends, self.times, energy)) / tick
         lit = share >= 0.5 - 1e-9
@@ -91,25 +109,18 @@ class Recording:
             seen = frame(i)
             return Frame(seen.x + by[0], seen.y + by[1], seen.temperature)
 
-        readings = replace(self.readings, frame=None if frame is None else shifted)
+        place = self.readings.place
+        if place is not None:
+            coaxial = self.readings.coaxial
+            place = place + (by if coaxial is None else np.where(coaxial, 0.0, by))
+        readings = replace(self.readings, frame=None if frame is None else shifted, place=place)
         return replace(self, positions=self.positions + by, readings=readings)
 
     def centred(self) -> "Recording":
         """The same with the middle of its lit part at the plate's centre."""
-        lit = np.flatnonzero(self.power > 0.0)
+        lit = np.flatnonzero(self.lit)
         ends = self.positions[np.union1d(lit, lit + 1)] if len(lit) else self.positions
         return self.moved(-0.5 * (ends.min(axis=0) + ends.max(axis=0)))
-
-
-def check_on_plate(path: ScanPath, plate: tuple[float, float]) -> None:
-    """Refuse a beam that heats where there is no plate."""
-    lit = np.flatnonzero(path.lit)
-    ends = np.union1d(lit, lit + 1)
-    off = first_off_plate(path.positions[ends], plate)
-    if off is not None:
-        k = int(ends[off])
-        where = f"{path.name}, at {1e3 * k * path.tick:g} ms"
-        raise off_plate(where, path.positions[k], plate, cure=", or give --centre")
 
 
 def fit_camera(process: Process, readings: Readings) -> Process:

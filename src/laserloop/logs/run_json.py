@@ -9,7 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput, show
-from laserloop.logs.csv_log import MOST_POWER, OWN, OWN_PEAK, TRUTHS, record_ends, tell_truth
+from laserloop.logs.csv_log import (
+    MOST_POWER,
+    OWN,
+    OWN_LIT,
+    OWN_PEAK,
+    OWN_SEEN,
+    TRUTHS,
+    find_lit,
+    find_places,
+    record_ends,
+    tell_truth,
+)
 from laserloop.logs.json_text import JsonText, read_json_text
 from laserloop.logs.recording import MOST_ROWS, Recording, RowTimes
 from laserloop.process import Process
@@ -33,8 +44,11 @@ def read_run_json(file: Path) -> Recording:
     peaks = series.take(name)
     came = np.array([value is not None for value in series.lists[name]], dtype=np.bool_)
     positions = 1e-3 * np.stack((x, y), axis=1)
-    recording = record_ends(file.name, time.seconds, positions, power, peaks, came)
-    return replace(recording, process=_find_process(page), notes=tell_truth(file.name, name))
+    seen = {column: series.take(column) for column in OWN_SEEN if column in series.lists}
+    places = find_places(seen, OWN_SEEN)
+    recording = record_ends(file.name, time.seconds, positions, power, peaks, came, places)
+    on = series.take_lit(power)
+    return replace(recording, on=on, process=_find_process(page), notes=tell_truth(file.name, name))
 
 
 class _Series:
@@ -60,6 +74,24 @@ class _Series:
 
     def take(self, name: str) -> FloatArray:
         """The numbers of a list as long as the first; NaN where there is none."""
+        values = self._find(name)
+        for k, value in enumerate(values):
+            number = isinstance(value, int | float) and not isinstance(value, bool) and not abs(value) > 1e300
+            if not (value is None or number):
+                raise BadInput(
+                    f"{self.where(name, k)}: {name} must be a number, but is {show(value)}; write it anew"
+                )
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+    def take_lit(self, power: FloatArray) -> NDArray[np.bool_] | None:
+        """Where the laser was on, if the run says."""
+        if OWN_LIT not in self.lists:
+            return None
+        flags = np.array([float(value) if value in (0, 1) else np.nan for value in self._find(OWN_LIT)])
+        return find_lit(lambda k: self.where(OWN_LIT, k), flags, power)
+
+    def _find(self, name: str) -> list[Any]:
+        """A list as long as the first."""
         values, first = self.lists.get(name), self.lists.get(OWN[0])
         if not isinstance(values, list) or not 0 < len(values) <= MOST_ROWS:
             raise BadInput(
@@ -71,13 +103,7 @@ class _Series:
                 f"{self._page.where(*self._keys, name)}: {name} must have {len(first)} entries as {OWN[0]}, "
                 f"but has {len(values)}; write it anew"
             )
-        for k, value in enumerate(values):
-            number = isinstance(value, int | float) and not isinstance(value, bool) and not abs(value) > 1e300
-            if not (value is None or number):
-                raise BadInput(
-                    f"{self.where(name, k)}: {name} must be a number, but is {show(value)}; write it anew"
-                )
-        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+        return values
 
     def take_finite(self, name: str) -> FloatArray:
         """A list in which nothing may be missing."""

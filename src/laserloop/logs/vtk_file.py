@@ -19,9 +19,8 @@ def check_field(file: Path) -> None:
 
 def render_field(plant: Plant) -> bytes:
     """The whole plate now; lengths in mm, the surface at z = 0, what lies below it at z < 0."""
-    grid = plant.grid
-    lines = [1e3 * grid.x, 1e3 * grid.y, -1e3 * grid.z[::-1]]
-    temperature = plant.temperature()[::-1]
+    x, y, z, temperature = plant.cells()
+    lines, temperature = [1e3 * x, 1e3 * y, -1e3 * z[::-1]], temperature[::-1]
     counts = [len(line) for line in lines]
     parts = [
         b"# vtk DataFile Version 3.0\n",

@@ -18,8 +18,8 @@ from laserloop.control.margins import LEVEL, Margins, count_needed, find_quantil
 from laserloop.loop.case import TICKS, LoopCase, run_case
 from laserloop.loop.run import COMPLETED, Run
 from laserloop.paths.families import FAMILIES
-from laserloop.plant.mismatch import check_factors
 from laserloop.process import Process
+from laserloop.process.mismatch import check_factors
 
 Progress = Callable[[int, int], None]
 

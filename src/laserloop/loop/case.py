@@ -16,7 +16,14 @@ from laserloop.control.margins import Margins, find_margins
 from laserloop.control.problem import ROOM, MpcProblem
 from laserloop.control.twin import make_twin_problem
 from laserloop.loop.cache import hash_file, solve_case
-from laserloop.loop.controllers import WITH_GAINS, WITH_MODEL, adapt, choose_camera, make_controller
+from laserloop.loop.controllers import (
+    WITH_GAINS,
+    WITH_MODEL,
+    adapt,
+    check_used,
+    choose_camera,
+    make_controller,
+)
 from laserloop.loop.deadline import DeadlineController, draw_charges
 from laserloop.loop.faults import Disturb, Drift, Fault, disturb_by, drift_by
 from laserloop.loop.notes import (
@@ -25,6 +32,7 @@ from laserloop.loop.notes import (
     tell_narrow,
     tell_range,
     tell_reach,
+    tell_sampling,
     tell_solver,
     tell_uncalibrated,
 )
@@ -35,15 +43,17 @@ from laserloop.loop.scores import score, series_of
 from laserloop.loop.tuning import tune_for
 from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import Camera, Plant, make_plant
-from laserloop.plant.mismatch import check_factors, mismatch
 from laserloop.predict.networks import Model, find_model
 from laserloop.predict.trained_for import SPEED_RANGE, Misfit
 from laserloop.process import Process, find_process, shipped_processes
+from laserloop.process.camera import Sampling
+from laserloop.process.mismatch import check_factors, mismatch
 
 Progress = Callable[[int, int], None]
 
 TICKS = 320
 BEST = {"paper": ("realtime", "paper-corner"), "graded": ("twin", None)}  # of what ships, by plant
+BILINEAR = "paper-corner-bilinear"  # the best that ships for previews that are read bilinearly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +73,7 @@ class LoopCase:
     mismatch: tuple[tuple[str, float], ...] = ()  # what the plant has and the process does not say
     foresight: int | None = None  # ticks of the way ahead that previews tell truly; None: all of it
     faults: tuple[Fault, ...] = ()  # of images or of absorbed power, one after another
+    sampling: Sampling | None = None  # how temperatures ahead are read; None: as the model learned
     graph: str = "folded"  # of ipopt: folded, or the paper's plain one
     compensate: bool = True  # does the plan know how old its image is?
     solve_s: tuple[float, ...] = ()  # times to draw from that each answer is charged with; none: not charged
@@ -96,11 +107,12 @@ class Hooks:
     """What may be watched or changed in a run besides its settings."""
 
     path: ScanPath | None = None  # instead of the one that the case names
-    disturb: Disturb | None = None
-    drift: Drift | None = None
+    disturb: Disturb | None = None  # after the faults of the case
+    drift: Drift | None = None  # likewise
     watch: Watch | None = None  # every tick as it is done
     progress: Progress | None = None
-    say: Callable[[str], None] = lambda _: None  # what a person should know before a long wait
+    say: Callable[[str], None] = lambda _: None  # what a person should know of the run
+    wait: Callable[[str], None] | None = None  # why it takes long; None: as `say`
     wrap: Callable[[Controller], Controller] | None = None  # around the controller
     build: Callable[["Prepared", Plant], Controller] | None = None  # instead of the one the case names
 
@@ -147,10 +159,13 @@ def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
     elif misfits:
         raise _refuse(chosen, misfits)
     problem = make_problem(case.process, model, delta_k=case.delta_k, tracking=case.tracking)
-    if chosen.controller == "twin":
+    if chosen.controller == "twin" or names_own(chosen.model or ""):
         problem = make_twin_problem(problem, case.tracking)
-        problem, margin_notes = _keep_margins(chosen, problem)
-        notes += margin_notes
+    if chosen.controller == "twin":
+        margins = case.margins or find_margins(case.plant, case.process)
+        if case.delta_k is None and (margins or not case.adaptive):
+            problem, told_margins = keep_margins(problem, margins, case.process)
+            notes += told_margins
     elif case.margins is not None or case.adaptive:
         raise BadInput(
             f"margins of a process belong to the twin, but the controller is {chosen.controller}: drop them"
@@ -158,17 +173,16 @@ def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
     check_factors(dict(case.mismatch))
     delta = case.delta_k
     told = (*notes, *tell_margin(model, case.process.camera, delta), *tell_mismatch(case.mismatch))
-    told += tell_reach(case.process, path)
+    told += (*tell_reach(case.process, path), *tell_sampling(model, case.sampling))
     return Prepared(chosen, path, model, problem, told)
 
 
-def _keep_margins(case: LoopCase, problem: MpcProblem) -> tuple[MpcProblem, tuple[str, ...]]:
-    """The twin's problem with the margins that were given, or ship; and what there is to say about them."""
-    if case.delta_k is not None:
-        return problem, ()
-    margins = case.margins or find_margins(case.plant, case.process)
+def keep_margins(
+    problem: MpcProblem, margins: Margins | None, process: Process
+) -> tuple[MpcProblem, tuple[str, ...]]:
+    """The twin's problem with margins, as far as there is room, and what there is to say of them."""
     if margins is None:
-        return problem, () if case.adaptive else tell_uncalibrated(case.process)
+        return problem, tell_uncalibrated(process)
     room = ROOM * problem.half_width
     kept = replace(problem, margin_above=min(margins.above, room), margin_below=min(margins.below, room))
     return kept, tell_narrow(margins, room)
@@ -179,13 +193,18 @@ def choose(case: LoopCase) -> LoopCase:
     controller, model = case.controller, case.model
     if controller is None and model is None:
         controller, model = BEST[case.plant]
+        model = BILINEAR if model and case.sampling == "bilinear" else model
     elif controller is None:
         controller = "sqp" if names_own(model or "") else "realtime"
     elif controller in WITH_MODEL and model is None:
-        model = BEST["paper"][1]
-    elif model is not None and controller not in WITH_MODEL:
+        model = BILINEAR if case.sampling == "bilinear" else BEST["paper"][1]
+    given = {"--model": model, "--delta-k": case.delta_k, "--tracking": case.tracking}
+    wanted = [option for option, value in given.items() if value]
+    check_used(controller, [*wanted, *(["--graph"] if case.graph != "folded" else [])])
+    if case.sampling is not None and (model is None or names_own(model)):
         raise BadInput(
-            f"--model belongs to {', '.join(WITH_MODEL)}, but the controller is {controller}; leave it out"
+            f"--sampling belongs to controllers that plan with a network ({', '.join(WITH_MODEL)}), but this "
+            f"one is {controller}; leave it out"
         )
     return replace(case, controller=controller, model=model)
 
@@ -203,7 +222,8 @@ def run_prepared(ready: Prepared, hooks: Hooks) -> Run:
         controller = DeadlineController(controller, charge=charge, policy=case.policy, every=case.apply)
     run = drive(ready, plant, controller if hooks.wrap is None else hooks.wrap(controller), hooks)
     notes = (*run.notes, *ready.notes, *told, *tell_range(plant, run))
-    return replace(run, process=replace(case.process, tick=path.tick), notes=notes)
+    process = replace(case.process, tick=path.tick)
+    return replace(run, process=process, notes=notes, problem=ready.problem)
 
 
 def drive(
@@ -214,7 +234,8 @@ def drive(
     `dice`: another seed of the camera's noise.
     """
     rig = make_rig(ready.case, ready.path, plant, model=ready.model, dice=dice)
-    rig.disturb, rig.drift = hooks.disturb or rig.disturb, hooks.drift or rig.drift
+    faults = ready.case.faults
+    rig.disturb, rig.drift = disturb_by(faults, hooks.disturb), drift_by(faults, hooks.drift)
     return run_rig(rig, controller, hooks.progress, hooks.watch)
 
 
@@ -222,14 +243,17 @@ def build_plant(case: LoopCase, path: ScanPath) -> Plant:
     """The plant of a case, with all in which it differs from what the process says."""
     factors = dict(case.mismatch)
     absorbed = factors.get("absorptivity", 1.0)
-    return make_plant(case.plant, path, mismatch(case.process, factors), absorbed=absorbed)
+    process = replace(mismatch(case.process, factors), tick=path.tick)
+    plant = make_plant(case.plant, process, absorbed=absorbed)
+    plant.check_path(path)
+    return plant
 
 
 def make_rig(
     case: LoopCase, path: ScanPath, plant: Plant, *, model: Model | None = None, dice: int | None = None
 ) -> Rig:
     """Plant, camera and laser of a case with its faults; `dice`: another seed of the camera's noise."""
-    camera = choose_camera(plant, model)
+    camera = choose_camera(plant, model, case.sampling)
     seed = camera.seed if dice is None else dice
     emissivity = dict(case.mismatch).get("emissivity", 1.0)
     return Rig(
@@ -277,6 +301,7 @@ def find_scan(case: LoopCase) -> ScanPath:
         default_speed=process.speed,
         tick=process.tick,
         plate=process.plate[:2],
+        power_max=process.laser.power[1],
     )
 
 
@@ -325,6 +350,9 @@ def record(run: Run, problem: MpcProblem, *, model: str | None) -> dict[str, Any
     }
 
 
+TUNING = {"constant": "about a minute", "pi": "some minutes"}  # of one core
+
+
 def _find_gains(ready: Prepared, hooks: Hooks) -> Gains | None:
     """Shipped gains where they were tuned for just this, otherwise tuned now."""
     case, path = ready.case, ready.path
@@ -336,8 +364,13 @@ def _find_gains(ready: Prepared, hooks: Hooks) -> Gains | None:
         process = replace(process, speed=speed)
     found = find_gains(case.plant, process)
     if found is None:
-        hooks.say("nobody tuned for this plant and process yet; tuning takes minutes")
-        found = tune_for(case.plant, process, ready.problem, progress=hooks.progress)
+        long = TUNING.get(case.controller or "", "minutes")
+        why = (
+            f"no gains of {case.controller} ship for this plant and process, so they are tuned first: {long}"
+        )
+        (hooks.wait or hooks.say)(why)
+        only = (case.controller or "",)
+        found = tune_for(case.plant, process, ready.problem, names=only, progress=hooks.progress)
     return found
 
 

@@ -1,13 +1,13 @@
 """Controllers by name, ready for a plant and a path."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.bad_input import BadInput
+from laserloop.bad_input import BadInput, guess
 from laserloop.control.action import Controller
 from laserloop.control.adaptive import AdaptiveController, Adjustable
 from laserloop.control.constant import ConstantController
@@ -18,13 +18,15 @@ from laserloop.control.mpc import MpcController
 from laserloop.control.pi import PiController
 from laserloop.control.problem import ROOM, MpcProblem
 from laserloop.control.question import Solver
-from laserloop.control.sqp import MOST_QPS, SqpSolver
+from laserloop.control.sqp import SqpSolver
 from laserloop.loop.own_file import load_controller, load_predictor, names_own
 from laserloop.native.twin import make_twin
 from laserloop.plant import Plant
 from laserloop.predict.networks import Model, MsDeepONet, NetworkPredictor
+from laserloop.predict.predictor import Predictor
 from laserloop.predict.rehearsal import AGREED, RehearsalPredictor, Rehearse
 from laserloop.process import CameraSettings, Process
+from laserloop.process.camera import Sampling
 
 FloatArray = NDArray[np.float64]
 
@@ -32,8 +34,10 @@ WITH_NETWORK = ("realtime", "ipopt")
 WITH_MODEL = (*WITH_NETWORK, "sqp")
 WITH_GAINS = ("pi", "constant", "feedforward")
 CONTROLLERS = ("twin", *WITH_MODEL, *WITH_GAINS, "oracle")
+PLANNERS = ("twin", *WITH_MODEL, "oracle")  # who keep to a problem; own classes may
+USED_BY = {"--model": WITH_MODEL, "--delta-k": PLANNERS, "--tracking": PLANNERS, "--graph": ("ipopt",)}
 MOST_REHEARSALS = 6  # rounds of the oracle
-ONE_QP = 1  # round, which is exact for an affine predictor
+ONE_QP, FEW_QPS = 1, 4  # rounds: for an affine predictor, for which one is exact, and for others
 
 
 def make_controller(
@@ -75,11 +79,22 @@ def make_controller(
         return make_oracle(problem, plant)
     if name not in WITH_GAINS:
         raise BadInput(
-            f"a controller must be one of {', '.join(CONTROLLERS)} or FILE.py:NAME, got {name!r}: choose one"
+            f"a controller must be one of {', '.join(CONTROLLERS)} or FILE.py:NAME, got {name!r}"
+            f"{guess(name, CONTROLLERS)}: choose one"
         )
     if gains is None:
         raise BadInput(f"the controller {name} needs tuned gains, but none were given: tune it first")
     return _make_tuned(name, gains, problem)
+
+
+def check_used(name: str, options: Iterable[str]) -> None:
+    """Refuse options that the controller does not use."""
+    for option in options:
+        users = USED_BY[option]
+        if name not in users and not (users is PLANNERS and names_own(name)):
+            raise BadInput(
+                f"{option} belongs to {', '.join(users)}, but the controller is {name}; leave it out"
+            )
 
 
 def make_oracle(
@@ -104,10 +119,12 @@ def adapt(controller: Controller, problem: MpcProblem) -> Controller:
 
 def _make_tuned(name: str, gains: Gains, problem: MpcProblem) -> Controller:
     """One of those without a model."""
-    if name == "pi":
-        return PiController(gains.pi, problem.power, problem.window)
     if name == "constant":
         return ConstantController(gains.constant)
+    if name == "pi":
+        assert gains.pi is not None
+        return PiController(gains.pi, problem.power, problem.window)
+    assert gains.feedforward is not None
     return FeedforwardController(gains.feedforward, problem.power)
 
 
@@ -117,10 +134,17 @@ def _plan_with_own(name: str, model: str, problem: MpcProblem, process: Process 
         raise BadInput(f"a model by name must read FILE.py:NAME here, got {model!r}: find a network first")
     if name in WITH_NETWORK:
         raise BadInput(f"the controller {name} plans with networks only, got {model!r}: use sqp")
-    predictor = load_predictor(model, process)
+    return plan_with(load_predictor(model, process), problem)
+
+
+def plan_with(
+    predictor: Predictor, problem: MpcProblem, *, name: str | None = None, search: bool = False
+) -> Controller:
+    """Any predictor's plan over its own horizon, with little search or with as much as helps."""
     own = replace(problem, horizon=predictor.horizon)
-    rounds = ONE_QP if predictor.affine else MOST_QPS
-    return MpcController(predictor, SqpSolver(own, max_iterations=rounds), own, name=predictor.name)
+    few = SqpSolver(own, max_iterations=ONE_QP if predictor.affine else FEW_QPS, halvings=0)
+    solver = SqpSolver(own) if search else few
+    return MpcController(predictor, solver, own, resume=True, until_dark=True, name=name or predictor.name)
 
 
 def make_solver(name: str, model: Model, problem: MpcProblem, *, graph: str = "folded") -> Solver:
@@ -137,24 +161,27 @@ def make_solver(name: str, model: Model, problem: MpcProblem, *, graph: str = "f
     return RealtimeSolver(model, problem)
 
 
-def choose_camera(plant: Plant, model: Model | None) -> CameraSettings:
-    """The camera of the process, read as a model learned to, or else as the plant defines T_max."""
+def choose_camera(plant: Plant, model: Model | None, sampling: Sampling | None = None) -> CameraSettings:
+    """The camera of the process, read as a model learned to, or else as the plant defines T_max.
+
+    `sampling`: how temperatures ahead are read instead.
+    """
     settings, own = plant.settings.process.camera, plant.settings.subgrid
     if model is None:
-        return replace(settings, subgrid=own, smooth=own)
-    return replace(settings, subgrid=model.reading == "peak", smooth=model.smooth)
+        return replace(settings, subgrid=own, sampling="smooth" if own else "nearest")
+    return replace(settings, subgrid=model.reading == "peak", sampling=sampling or model.sampling)
 
 
 def make_rehearsal(plant: Plant) -> Rehearse:
     """What the plant's T_max would be along some positions under some powers; it stays where it is.
 
-    A way that leads beyond where the beam may go is held at its edge.
+    A way that leads beyond the plate is held at its edge.
     """
-    x_low, x_high, y_low, y_high = plant.settings.region or plant.settings.grid.edges
+    half = 0.5 * np.array(plant.settings.process.plate[:2])
 
     def rehearse(powers: FloatArray, positions: FloatArray) -> FloatArray:
         now = plant.snapshot()
-        way = np.clip(positions, (x_low, y_low), (x_high, y_high))
+        way = np.clip(positions, -half, half)
         hottest = np.empty(len(powers))
         for i, power in enumerate(powers):
             hottest[i] = plant.t_max(plant.step(float(power), way[i : i + 2])).temperature

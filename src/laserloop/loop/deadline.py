@@ -12,9 +12,11 @@ import numpy as np
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Controller, Status
+from laserloop.loop.run import read_answer
 from laserloop.paths.preview import Preview
 from laserloop.plant import Image
 
+Pair = tuple[float, float] | None
 Charge = Callable[[float], float]
 """Measured seconds of a decision in, seconds that it is charged with out."""
 
@@ -49,7 +51,7 @@ class DeadlineController:
             raise BadInput(f"the policy must be one of {', '.join(POLICIES)}, got {policy!r}: choose one")
         if every < 1:
             raise BadInput(f"a plan must be followed for at least 1 tick, got {every}: choose 1 or more")
-        self.name = controller.name
+        self.name = getattr(controller, "name", type(controller).__name__)
         self._inner = controller
         self._charge = charge
         self._policy = policy
@@ -60,28 +62,30 @@ class DeadlineController:
     @property
     def horizon(self) -> int:
         """That of the controller."""
-        return self._inner.horizon
+        return getattr(self._inner, "horizon", 1)
 
     @property
     def memory(self) -> int:
         """That of the controller."""
-        return self._inner.memory
+        return getattr(self._inner, "memory", 0)
 
     def reset(self) -> None:
         """Forget everything; the next tick is the first."""
-        self._inner.reset()
+        if hasattr(self._inner, "reset"):
+            self._inner.reset()
         self._tick = -1
         self._asked = -self._every  # the tick of the latest question
         self._answer: tuple[int, Action] | None = None  # when it is there, and what it says
         self._plan = np.full(1, self._nominal)  # W, its first power was given last
         self._predicted = np.full(1, np.nan)
+        self._kept: tuple[Pair, Pair] = None, None  # margins and window of the plan that is followed
 
     def act(self, image: Image | None, preview: Preview) -> Action:
         """Ask if there is time for it; give what is known by now."""
         self._tick += 1
         if self._answer is None and self._tick >= self._asked + self._every:
             began = perf_counter()
-            answer = self._inner.act(image, preview)
+            answer = read_answer(self._inner.act(image, preview))
             took = self._charge(perf_counter() - began) / preview.tick
             self._asked = self._tick
             self._answer = self._tick + max(0, ceil(took - IN_TIME) - 1), answer
@@ -98,6 +102,7 @@ class DeadlineController:
         skipped = min(age, len(plan) - 1) if self._policy == "shift" else 0
         self._plan = plan[skipped:]
         self._predicted = answer.predicted[skipped:] if age == skipped else np.empty(0)
+        self._kept = answer.margins, answer.window
         return self._give(answer.status if age == 0 else Status.LATE, answer)
 
     def _follow(self, status: Status) -> Action:
@@ -115,4 +120,6 @@ class DeadlineController:
             predicted=self._predicted,
             iterations=0 if answer is None else answer.iterations,
             solve_s=0.0 if answer is None else answer.solve_s,
+            margins=self._kept[0],
+            window=self._kept[1],
         )

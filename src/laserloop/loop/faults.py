@@ -72,7 +72,7 @@ def freeze(span: Span) -> Disturb:
             y=old.y,
             temperature=old.temperature,
             peak=old.peak,
-            smooth=old.smooth,
+            sampling=old.sampling,
             subgrid=old.subgrid,
         )
 
@@ -129,9 +129,9 @@ class Fault:
         return Span(self.first, self.ticks, self.share, self.seed)
 
 
-def disturb_by(faults: Sequence[Fault]) -> Disturb | None:
-    """What all of them do to images, one after another."""
-    given = [fault.disturb for fault in faults]
+def disturb_by(faults: Sequence[Fault], last: Disturb | None = None) -> Disturb | None:
+    """What all of them do to images, one after another, and `last` after them."""
+    given = [*(fault.disturb for fault in faults), last]
     chain = [disturb for disturb in given if disturb is not None]
 
     def disturb(k: int, image: Image) -> Image | None:
@@ -143,9 +143,9 @@ def disturb_by(faults: Sequence[Fault]) -> Disturb | None:
     return disturb if chain else None
 
 
-def drift_by(faults: Sequence[Fault]) -> Drift | None:
-    """What all of them do to power, one after another."""
-    given = [fault.drift for fault in faults]
+def drift_by(faults: Sequence[Fault], last: Drift | None = None) -> Drift | None:
+    """What all of them do to power, one after another, and `last` after them."""
+    given = [*(fault.drift for fault in faults), last]
     chain = [drift for drift in given if drift is not None]
 
     def drift(k: int, power: float) -> float:

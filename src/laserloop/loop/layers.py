@@ -14,7 +14,7 @@ import numpy as np
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller
 from laserloop.loop.rig import Rig
-from laserloop.loop.run import COMPLETED, Progress, Run, Tick, Turn, collect, decide, reset
+from laserloop.loop.run import COMPLETED, Entry, Progress, Run, Turn, collect, decide, reset, write_down
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, Plant
 
@@ -52,21 +52,23 @@ def run_layers(
     """Drive `plant` from rest along one path after the other: a run for each layer that was begun."""
     bounds = power_bounds or plant.settings.process.laser.power
     path = join_layers(layers, recoating)
+    plant.check_path(path)
     turn = Turn(Rig(plant, camera, path, bounds), controller)
     if failure := reset(controller):
         return [collect(plant, controller, layers[0], [], f"the controller's reset raised {failure}")]
     runs, surface, first = [], plant.reset(), 0
     for n, layer in enumerate(layers):
         camera.reset()
-        ticks: list[Tick] = []
+        ticks: list[Entry] = []
         ending = COMPLETED
         try:
             if n > 0:
                 first = _wait(turn, first, recoating)
                 surface = plant.surface()
             for k in range(first, first + len(layer)):
-                ticks.append(turn.take(k, surface))
-                surface = ticks[-1].surface
+                tick = turn.take(k, surface)
+                ticks.append(write_down(tick))
+                surface = tick.surface
                 if progress is not None:
                     progress(k + 1, len(path))
             first += len(layer)

@@ -78,7 +78,7 @@ class StepController:
                 f"{T.size}: give the whole image"
             )
         seen = Surface(self._x, self._y, T.reshape(len(self._y), len(self._x)), time)
-        return develop(seen, smooth=True, subgrid=True)
+        return develop(seen, sampling="smooth", subgrid=True)
 
 
 class MakeStepController:

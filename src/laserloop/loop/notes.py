@@ -5,10 +5,11 @@ from laserloop.control.margins import Margins
 from laserloop.loop.run import Run
 from laserloop.paths import ScanPath
 from laserloop.plant import Plant
-from laserloop.plant.mismatch import LAG
 from laserloop.predict.networks import Model
 from laserloop.predict.twin.reach import judge_reach
 from laserloop.process import CameraSettings, Process
+from laserloop.process.camera import Sampling
+from laserloop.process.mismatch import LAG
 
 Notes = tuple[str, ...]
 
@@ -22,6 +23,13 @@ def tell_margin(model: Model | None, camera: CameraSettings, delta_k: float | No
         f"the margin of {model.margin:.1f} K was calibrated on exact images of every tick, so it does not "
         "cover this camera's noise, delay, rate and exposure",
     )
+
+
+def tell_sampling(model: Model | None, sampling: Sampling | None) -> Notes:
+    """A note if temperatures ahead are read in another way than the model learned."""
+    if model is None or sampling in (None, model.sampling):
+        return ()
+    return (f"temperatures ahead are read by {sampling} sampling; the model learned from {model.sampling}",)
 
 
 def tell_uncalibrated(process: Process) -> Notes:

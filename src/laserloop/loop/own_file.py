@@ -38,7 +38,7 @@ def _make(name: str, given: object, wanted: tuple[str, ...], **more: object) -> 
         made = call(given, **{key: value for key, value in more.items() if key in asked})
     except BadInput:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise BadInput(f"{name} cannot be built: {_tell(error)}; correct the file") from error
     missing = [attribute for attribute in wanted if not hasattr(made, attribute)]
     if missing:
@@ -61,7 +61,7 @@ def _find(name: str) -> Callable[..., object]:
     sys.modules[spec.name] = module  # where dataclasses and pickle look a class up
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script without `if __name__ == "__main__"` may end itself
         raise BadInput(f"{file} cannot be imported: {_tell(error)}; correct the file") from error
     found = getattr(module, attribute, None)
     if not callable(found):
@@ -70,6 +70,6 @@ def _find(name: str) -> Callable[..., object]:
     return result
 
 
-def _tell(error: Exception) -> str:
+def _tell(error: BaseException) -> str:
     """An error in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.action import Controller, Status
-from laserloop.logs.recording import Recording, check_on_plate, fit_camera
+from laserloop.logs.recording import Recording, fit_camera
 from laserloop.logs.tally import CREDIBLE, Tally, count_faults
 from laserloop.loop.case import Hooks, LoopCase, build_controller, choose, prepare
 from laserloop.loop.controllers import WITH_NETWORK
@@ -24,6 +24,7 @@ from laserloop.loop.rig import bound, look_ahead
 from laserloop.loop.run import decide, read_prediction, reset
 from laserloop.loop.scores import spread
 from laserloop.paths import ScanPath
+from laserloop.paths.plate import check_on_plate
 from laserloop.plant import Hottest, Image, Surface
 from laserloop.plant.camera import develop
 from laserloop.predict.twin.rollout import roll_out
@@ -33,6 +34,7 @@ from laserloop.process.heat_table import tabulate
 FloatArray = NDArray[np.float64]
 Show = Callable[[int], Image]  # the picture of a reading
 
+CENTRE = ", or give --centre"
 SIDE = 7  # pixels of a picture that is painted around a peak
 SPACING = 0.25  # σ between them
 
@@ -54,7 +56,9 @@ def replay(case: LoopCase, recording: Recording, hooks: Hooks | None = None) -> 
     """The record of a replay: faults of the recording, commands, and how each was reached."""
     hooks = hooks or Hooks()
     path = recording.path(case.process.tick)
-    check_on_plate(path, case.process.plate[:2])
+    check_on_plate(
+        path.name, path.positions, path.lit, case.process.plate[:2], cure=CENTRE, units=("µm", "mm")
+    )
     ready = prepare(replace(case, ticks=len(path)), replace(hooks, path=path))
     if ready.case.controller in WITH_NETWORK and recording.readings.frame is None:
         raise BadInput(
@@ -144,7 +148,9 @@ def make_painter(recording: Recording, path: ScanPath, process: Process) -> Call
 
         def show(i: int, k: int) -> Image:
             frame = read(i)
-            return develop(Surface(frame.x, frame.y, frame.temperature, k * tick), smooth=True, subgrid=True)
+            return develop(
+                Surface(frame.x, frame.y, frame.temperature, k * tick), sampling="smooth", subgrid=True
+            )
 
         return show
     line = SPACING * process.beam.sigma * (np.arange(SIDE) - SIDE // 2)
@@ -170,7 +176,7 @@ def make_painter(recording: Recording, path: ScanPath, process: Process) -> Call
             y=y + line,
             temperature=picture,
             peak=hottest,
-            smooth=True,
+            sampling="smooth",
             subgrid=True,
         )
 

@@ -7,44 +7,53 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laserloop.bad_input import check_kind
 from laserloop.loop.run import Run
 from laserloop.paths.path import SETTLING_TICKS
+from laserloop.predict.twin import score_starts
 
 FloatArray = NDArray[np.float64]
 
-Scores = dict[str, float | int | None]
 MARGINS = ("margin_above_k", "margin_below_k")  # of each tick, in a series
 WINDOWS = ("window_low_k", "window_high_k")  # likewise
 
 
 def settled_from(run: Run) -> int:
-    """The lit ticks that do not count, at the start and after each dark stretch; 0 if all do."""
-    return SETTLING_TICKS if (run.lit & ~run.settled).any() else 0
+    """The lit ticks after each dark stretch that count on neither side: some on the paper's plant, else 0."""
+    return SETTLING_TICKS if (run.lit & ~run.counted.above).any() else 0
 
 
-def score_temperature(run: Run, truth: FloatArray, window: tuple[float, float]) -> Scores:
+def score_temperature(run: Run, truth: FloatArray, window: tuple[float, float]) -> dict[str, Any]:
     """Against one reading of the truth: bounds kept or not, and the error of the one-tick prediction, K.
 
-    The residual is prediction minus truth; without predictions its scores are None.
+    The residual is prediction minus truth, in the ticks that count above; without predictions its scores are
+    None. `t_max_k` is the highest of the ticks that count above, `t_min_k` the lowest of those below.
     """
-    settled, residual = truth[run.settled], (run.predicted - truth)[run.settled]
+    above, below = run.counted
+    low, high = list_window(run, window).T
+    over, short = (truth - high)[above], (low - truth)[below]
+    residual = (run.predicted - truth)[above]
     residual = residual[np.isfinite(residual)]
-    low, high = window if run.windows is None else run.windows[run.settled].T  # as it was in each tick
-    if not len(settled):
-        settled, (low, high) = np.array([np.nan]), window
-    over = int(np.count_nonzero(settled > high))
+    n_over = int(np.count_nonzero(over > 0.0))
     return {
-        "t_max_k": _number(settled.max()),
-        "t_min_k": _number(settled.min()),
-        "overshoot_k": _number(max(np.max(settled - high), 0.0)),
-        "n_over": over,
-        "over_ms": over * run.tick * 1e3,
-        "below_fraction": float(np.mean(settled < low)),
-        "deepest_below_k": _number(max(np.max(low - settled), 0.0)),
+        "t_max_k": _number(truth[above].max(initial=-np.inf)),
+        "t_min_k": _number(truth[below].min(initial=np.inf)),
+        "overshoot_k": _number(over.max(initial=0.0)) if len(over) else None,
+        "n_over": n_over,
+        "over_ms": n_over * run.tick * 1e3,
+        "below_fraction": float(np.mean(short > 0.0)) if len(short) else 0.0,
+        "deepest_below_k": _number(short.max(initial=0.0)) if len(short) else None,
+        "starts": score_starts(truth, run.lit, below, low, high),
         "residual_rms_k": _number(np.sqrt(np.mean(residual**2))) if len(residual) else None,
         "residual_max_k": _number(np.abs(residual).max()) if len(residual) else None,
         "residual_mean_k": _number(residual.mean()) if len(residual) else None,
     }
+
+
+def list_window(run: Run, window: tuple[float, float]) -> FloatArray:
+    """(n, 2): low and high, K, as they were in each tick."""
+    pairs = np.broadcast_to(window, (len(run), 2))
+    return pairs if run.windows is None else np.where(np.isnan(run.windows), pairs, run.windows)
 
 
 def score(run: Run, window: tuple[float, float] | None = None) -> dict[str, Any]:
@@ -52,8 +61,10 @@ def score(run: Run, window: tuple[float, float] | None = None) -> dict[str, Any]
 
     Taken on the plant's own T_max; under `node` and `peak` on the hottest node and between the nodes.
     """
+    check_kind(run, Run, "what is scored", "take what close_loop returns")
     window = window or run.process.window
-    power, steps = run.power[run.settled], np.abs(np.diff(run.power))[run.settled[1:]]
+    above = run.counted.above
+    power, steps = run.power[above], np.abs(np.diff(run.power))[above[1:]]
     return {
         "path": run.path,
         "controller": run.controller,
@@ -81,7 +92,7 @@ def score(run: Run, window: tuple[float, float] | None = None) -> dict[str, Any]
 
 def _find_worst(run: Run) -> dict[str, float] | None:
     """The largest residual, where and when."""
-    residual = np.where(run.settled, run.predicted - run.t_max, np.nan)
+    residual = np.where(run.counted.above, run.predicted - run.t_max, np.nan)
     if not np.isfinite(residual).any():
         return None
     k = int(np.nanargmax(np.abs(residual)))
@@ -105,18 +116,28 @@ def series_of(run: Run) -> dict[str, Sequence[float | None]]:
         "x_mm": (1e3 * run.positions[:, 0]).tolist(),
         "y_mm": (1e3 * run.positions[:, 1]).tolist(),
         "lit": run.lit.tolist(),
-        "settled": run.settled.tolist(),
+        "counts_above": run.counted.above.tolist(),
+        "counts_below": run.counted.below.tolist(),
         "power_w": run.power.tolist(),
         "t_true_k": run.t_max.tolist(),
         "t_node_k": run.t_node.tolist(),
         "t_peak_k": run.t_peak.tolist(),
         "t_measured_k": [_number(value) for value in run.measured],
+        **_list_places(run),
         "t_predicted_k": predicted,
         **{name: [_number(value) for value in values] for name, values in margins.items()},
         "solve_ms": (1e3 * run.solve_s).tolist(),
         "tick_ms": (1e3 * run.wall_s).tolist(),
         "iterations": run.iterations.tolist(),
     }
+
+
+def _list_places(run: Run) -> dict[str, list[float | None]]:
+    """Where the peaks of the images lay, mm, if the run knows."""
+    if run.measured_at is None:
+        return {}
+    axes = zip(("x_measured_mm", "y_measured_mm"), 1e3 * run.measured_at.T, strict=True)
+    return {name: [_number(value) for value in values] for name, values in axes}
 
 
 def spread(values: FloatArray) -> dict[str, float]:

@@ -7,7 +7,7 @@ from laserloop.bad_input import BadInput
 from laserloop.control.action import Action, Controller
 from laserloop.paths.preview import Preview
 from laserloop.plant import Image
-from laserloop.plant.mismatch import HIGHEST, LOWEST
+from laserloop.process.mismatch import HIGHEST, LOWEST
 
 
 @runtime_checkable

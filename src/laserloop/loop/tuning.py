@@ -6,7 +6,7 @@ and that of a setting is the mean over the three training paths. Constant power 
 search; PI and feed-forward begin from it and are found by Nelder and Mead's simplex.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 import numpy as np
@@ -35,53 +35,70 @@ EVALUATIONS = {"constant": 14, "pi": 45, "feedforward": 60}
 
 
 def tune(
-    make_plant: Callable[[ScanPath], Plant],
+    plant: Plant,
     paths: Sequence[ScanPath],
     problem: MpcProblem,
     *,
+    names: Sequence[str] = tuple(EVALUATIONS),
     progress: Progress | None = None,
 ) -> Gains:
-    """Gains for the window and power bounds of `problem` on the plants that `make_plant` makes."""
-    course = Course(make_plant, paths, problem, progress)
+    """Gains for the window and power bounds of `problem` on a plant.
+
+    The others begin from constant power, which is found in any case.
+    """
+    course = Course(plant, paths, problem, progress, {"constant", *names})
     constant = course.search_power()
     return Gains(
-        constant=constant, pi=course.search_pi(constant), feedforward=course.search_feedforward(constant)
+        constant=constant,
+        pi=course.search_pi(constant) if "pi" in names else None,
+        feedforward=course.search_feedforward(constant) if "feedforward" in names else None,
     )
 
 
-def tune_for(plant: str, process: Process, problem: MpcProblem, *, progress: Progress | None = None) -> Gains:
-    """Gains for a plant and process that nobody tuned for yet, on its own training paths."""
+def tune_for(
+    plant: str,
+    process: Process,
+    problem: MpcProblem,
+    *,
+    names: Sequence[str] = tuple(EVALUATIONS),
+    progress: Progress | None = None,
+) -> Gains:
+    """Gains of these controllers for a plant and process that nobody tuned for yet, on its own paths."""
     find = partial(find_path, ticks=TICKS, tick=process.tick, speed=process.speed, plate=process.plate[:2])
     paths = [find(name) for name in TRAINING_PATHS]
-    return tune(lambda path: make_plant(plant, path, process), paths, problem, progress=progress)
+    return tune(make_plant(plant, process), paths, problem, names=names, progress=progress)
 
 
 class Course:
-    """The training paths, each with its plant, and a count of what was tried."""
+    """A plant, the training paths and a count of what was tried."""
 
     def __init__(
         self,
-        make_plant: Callable[[ScanPath], Plant],
+        plant: Plant,
         paths: Sequence[ScanPath],
         problem: MpcProblem,
         progress: Progress | None,
+        names: Collection[str] = EVALUATIONS,
     ) -> None:
-        self._stages = [(make_plant(path), path) for path in paths]
+        self._plant, self._paths = plant, paths
         self._problem = problem
         self._progress = progress
+        self._most = sum(EVALUATIONS[name] for name in names)
         self._tried = 0
 
     def price(self, controller: Controller) -> float:
         """The mean price of a controller's runs, K."""
-        self._tried += 1
-        if self._progress is not None:
-            self._progress(min(self._tried, sum(EVALUATIONS.values())), sum(EVALUATIONS.values()))
-        prices = []
-        for plant, path in self._stages:
-            camera = Camera(choose_camera(plant, None))
-            run = run_closed_loop(plant, camera, controller, path, power_bounds=self._problem.power)
+        self._tell()
+        prices, camera = [], Camera(choose_camera(self._plant, None))
+        for path in self._paths:
+            run = run_closed_loop(self._plant, camera, controller, path, power_bounds=self._problem.power)
             prices.append(price_of(run.t_max[run.settled], self._problem))
         return float(np.mean(prices))
+
+    def _tell(self) -> None:
+        self._tried += 1
+        if self._progress is not None:
+            self._progress(min(self._tried, self._most), self._most)
 
     def search_power(self) -> float:
         """The best constant power, W."""

@@ -1,4 +1,4 @@
-"""The door of an exported twin, called from Python: for its test vectors, its bench and its tests."""
+"""The functions of an exported twin, called from Python: for its test vectors, its bench and its tests."""
 
 import ctypes
 from collections.abc import Sequence
@@ -9,116 +9,166 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laserloop.native.engine import address, aligned
+
 FloatArray = NDArray[np.float64]
 Frame = tuple[FloatArray, FloatArray, FloatArray]  # x, y and T of a few pixels
+NOTHING, PEAK, FRAME = 0, 1, 2  # what a measurement is
+PREFIX = "laserloop_twin_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TickInput:
-    """`laserloop_input` of laserloop_twin.h."""
+    """`laserloop_twin_input` of laserloop_twin.h."""
 
     way: FloatArray  # (N_h + 1, 2), m
     dark: Sequence[bool]  # (N_h,)
-    given: float = 0.0  # W, in the last tick
-    age: int = -1  # ticks, of the measurement; negative: none
-    peak: float = 0.0  # K, where there is no frame
+    commanded: float = 0.0  # W, in the tick that ends now
+    measured: float | None = None  # W, in it, by a meter
+    age: int = 0  # ticks, of the measurement
+    peak: float | None = None  # K, where there is no frame
     frame: Frame | None = None
+    tick: int | None = None  # None: one more than the last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TickAnswer:
-    """`laserloop_output` of laserloop_twin.h."""
+    """`laserloop_twin_output` of laserloop_twin.h."""
 
     power: float  # W
     plan: FloatArray  # W
     predicted: FloatArray  # K
     place: tuple[float, float]  # m, of the peak
     gain: float
+    faults: int
     units: int
     status: int
+    measurement: int
+    missed: int
+    unmeasured: int
     iterations: int
 
 
 class Deployed:
-    """The functions of a library compiled from an exported folder."""
+    """The functions of a library compiled from an exported folder, and one handle."""
 
     def __init__(self, library: ctypes.CDLL, horizon: int) -> None:
         double, whole, pointer = ctypes.c_double, ctypes.c_int, ctypes.c_void_p
-        self._library, self._n = library, horizon
+        self._power: Any = type("Power", (ctypes.Structure,), {"_fields_": (
+            ("commanded", double), ("measured", double), ("metered", whole),
+        )})  # fmt: skip
         self._input: Any = type("Input", (ctypes.Structure,), {"_fields_": (
-            ("way", double * (2 * horizon + 2)), ("dark", whole * horizon), ("given", double), ("age", whole),
-            ("peak", double), ("columns", whole), ("rows", whole),
-            *((name, pointer) for name in ("x", "y", "T")),
+            ("tick", ctypes.c_uint), ("way", double * (2 * horizon + 2)), ("dark", whole * horizon),
+            ("power", self._power), ("seen", whole), ("age", whole), ("peak", double),
+            ("columns", whole), ("rows", whole), *((name, pointer) for name in ("x", "y", "T")),
         )})  # fmt: skip
         output: Any = type("Output", (ctypes.Structure,), {"_fields_": (
             ("plan", double * horizon), ("predicted", double * horizon), ("place", double * 2),
-            ("gain", double), ("units", ctypes.c_long), ("status", whole), ("iterations", whole),
+            ("gain", double), ("faults", ctypes.c_ulong), ("units", ctypes.c_long),
+            *((name, whole) for name in ("status", "measurement", "missed", "unmeasured", "iterations")),
         )})  # fmt: skip
         self.out = output()  # of the last step
-        library.laserloop_step.restype = double
-        library.laserloop_step.argtypes = (pointer, pointer)
-        library.laserloop_begin.argtypes = (double, double, double)
-        library.laserloop_set_window.argtypes = (double, double)
-        library.laserloop_units.argtypes = (double,)
-        library.laserloop_units.restype = ctypes.c_long
+        self._tick = 0  # of the last step
+        signatures: dict[str, tuple[Any, tuple[Any, ...]]] = {
+            **{"init": (whole, ()), "begin": (whole, 3 * (double,)), "end": (None, (pointer,))},
+            **{"step": (double, 2 * (pointer,)), "set_window": (whole, 2 * (double,))},
+            **{
+                "status": (whole, (pointer,)),
+                "measurement": (whole, (pointer,)),
+                "faults": (ctypes.c_ulong, ()),
+            },
+        }
+        self._functions = {name: library[PREFIX + name] for name in signatures}
+        for name, (result, arguments) in signatures.items():
+            self._functions[name].restype = result
+            self._functions[name].argtypes = (pointer, *arguments)
+        self._units = library[f"{PREFIX}units"]
+        self._units.restype, self._units.argtypes = ctypes.c_long, (double,)
+        size = library[f"{PREFIX}size"]
+        size.restype = ctypes.c_size_t
+        self.handle = aligned(size())
         self.init()
 
-    def init(self) -> None:
-        """A plate at rest."""
-        self._library.laserloop_init()
+    def init(self) -> bool:
+        """A plate at rest; False if this cannot work."""
+        return bool(self._call("init") == 0)
 
     def begin(self, x: float, y: float, pause: float = 0.0) -> bool:
-        """A layer or part begins; False if that is no place or no pause."""
-        return bool(self._library.laserloop_begin(x, y, pause) == 0)
+        """A layer, part or vector begins; False if that is no place or no pause."""
+        return bool(self._call("begin", x, y, pause) == 0)
 
-    def end(self) -> None:
-        """The layer or part is done."""
-        self._library.laserloop_end()
-
-    def cleanup(self) -> None:
-        """Forget everything."""
-        self._library.laserloop_cleanup()
+    def end(self, commanded: float | None = None, measured: float | None = None) -> None:
+        """It is done; what the laser gave in the tick that ends now, W, if that was not the last answer."""
+        last = None if commanded is None else ctypes.byref(self._lay_power(commanded, measured))
+        self._call("end", last)
 
     def set_window(self, low: float, high: float) -> bool:
         """Another window, K; False if that is none."""
-        return bool(self._library.laserloop_set_window(low, high) == 0)
+        return bool(self._call("set_window", low, high) == 0)
 
     def units(self, power: float) -> int:
         """A power in units of the laser's converter."""
-        return int(self._library.laserloop_units(power))
+        return int(self._units(power))
 
     def status(self) -> tuple[int, str]:
-        """Of the last step, and what it means."""
-        sentence = ctypes.c_char_p()
-        code = self._library.laserloop_status(ctypes.byref(sentence))
-        return int(code), (sentence.value or b"").decode()
+        """How the power of the last step was decided, and what that means."""
+        return self._ask("status")
+
+    def measurement(self) -> tuple[int, str]:
+        """What became of the last measurement, and what that means."""
+        return self._ask("measurement")
+
+    @property
+    def faults(self) -> int:
+        """Bits of what was ever wrong since begin."""
+        return int(self._call("faults"))
 
     def step(self, tick: TickInput) -> TickAnswer:
         """The power of the coming tick, and all that was thought about it."""
         given, out = self.lay(tick), self.out
-        power = self._library.laserloop_step(ctypes.byref(given), ctypes.byref(out))
+        self._tick = int(given.tick)
+        power = self._call("step", ctypes.byref(given), ctypes.byref(out))
         return TickAnswer(
             power=float(power),
             plan=np.array(out.plan),
             predicted=np.array(out.predicted),
             place=(out.place[0], out.place[1]),
-            gain=out.gain,
-            units=out.units,
-            status=out.status,
-            iterations=out.iterations,
+            **{
+                name: getattr(out, name)
+                for name in (
+                    *("gain", "faults", "units", "status", "measurement"),
+                    *("missed", "unmeasured", "iterations"),
+                )
+            },
         )
 
     def lay(self, tick: TickInput) -> Any:
         """An input as C has it; it refers to the arrays of the frame, which must outlive it."""
-        given = self._input(given=tick.given, age=tick.age, peak=tick.peak)
+        given = self._input(age=tick.age, power=self._lay_power(tick.commanded, tick.measured))
+        given.tick = (self._tick + 1 if tick.tick is None else tick.tick) % 2**32
         given.way[:] = np.ravel(tick.way).tolist()
         given.dark[:] = [int(dark) for dark in tick.dark]
         if tick.frame is not None:
             x, y, T = tick.frame
-            given.columns, given.rows = len(x), len(y)
+            given.seen, given.columns, given.rows = FRAME, len(x), len(y)
             given.x, given.y, given.T = x.ctypes.data, y.ctypes.data, T.ctypes.data
+        elif tick.peak is not None:
+            given.seen, given.peak = PEAK, tick.peak
         return given
 
     def bind(self, given: Any) -> Any:
         """A call without arguments that answers an input laid out before, into `out`: C alone."""
-        return partial(self._library.laserloop_step, ctypes.addressof(given), ctypes.addressof(self.out))
+        places = address(self.handle), ctypes.addressof(given), ctypes.addressof(self.out)
+        return partial(self._functions["step"], *places)
+
+    def _lay_power(self, commanded: float, measured: float | None) -> Any:
+        metered = measured is not None
+        return self._power(commanded=commanded, measured=measured if metered else 0.0, metered=int(metered))
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        return self._functions[name](address(self.handle), *arguments)
+
+    def _ask(self, name: str) -> tuple[int, str]:
+        sentence = ctypes.c_char_p()
+        code = self._call(name, ctypes.byref(sentence))
+        return int(code), (sentence.value or b"").decode()

@@ -1,28 +1,33 @@
 """The exported folder: the C of this room as it is, what a model adds to it, and a page for integrators."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from ctypes import c_size_t
 from pathlib import Path
 
 from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem
+from laserloop.native.build import load_library
 from laserloop.native.network import MATRICES, PackedNetwork, pack_network
 from laserloop.native.render import (
-    CONFIG,
     MODEL,
+    SIZES,
     UNIT,
     describe,
     fill,
     find_dtype,
+    plain,
     read_source,
     render_config,
+    render_header,
     render_model,
+    size_network,
 )
 from laserloop.native.vectors import draw_vectors, write_vectors
 from laserloop.predict.networks.model import Model
 
-COPIED = (*UNIT, "controller.c", "laserloop.h", "runner.c")
+COPIED = (*UNIT, "controller.c", "laserloop_network.h", "runner.c", "runner_tools.h")
 BUILD, VECTORS, PAGE = "CMakeLists.txt", "vectors.txt", "README.md"
-GENERATED = (CONFIG, BUILD, VECTORS, PAGE)
+GENERATED = (BUILD, VECTORS, PAGE)
 
 
 def export_c(
@@ -32,17 +37,31 @@ def export_c(
 
     An earlier export is replaced; files that are not from one are not.
     """
-    check_folder(out, (*COPIED, *GENERATED), mark=MODEL)
+    check_folder(out, (*COPIED, *GENERATED, SIZES), mark=MODEL)
     net = pack_network(model, problem, find_dtype(dtype))
+    numbers = render_model(net, problem)
+    vectors = write_vectors(draw_vectors(model, problem, dtype=dtype))
+    size = measure_handle(COPIED, size_network(net), "NETWORK")
     texts = {
-        MODEL: render_model(net, problem),
-        CONFIG: render_config(net, problem, model, name),
+        MODEL: numbers,
+        SIZES: render_config(net, problem, model, name, size=size),
         **{file: read_source(file) for file in COPIED},
         BUILD: fill(read_source(BUILD), {"UNIT": UNIT[0], "RUNNER": "runner.c"}),
-        PAGE: _write_page(net, problem, model, dtype=dtype, name=name),
-        VECTORS: write_vectors(draw_vectors(model, problem, dtype=dtype)),
+        PAGE: _write_page(net, problem, model, dtype=dtype, name=name, size=size),
+        VECTORS: vectors,
     }
     return write_folder(out, texts)
+
+
+def measure_handle(files: Sequence[str], sizes: Mapping[str, object], prefix: str) -> int:
+    """Bytes that a handle must have, as this machine's compiler lays it out; `files`: the unit first."""
+    config = f"laserloop_{prefix.lower()}_config.h"
+    texts = {file: read_source(file) for file in files if not file.endswith((".md.in", "runner.c"))}
+    texts[config] = render_header([], {**sizes, "BYTES": 64}, prefix=prefix)
+    library = load_library(texts, files[0], defines=("-DLASERLOOP_MEASURE",))
+    measure = library[f"laserloop_{prefix.lower()}_size"]
+    measure.restype = c_size_t
+    return -(-int(measure()) // 64) * 64
 
 
 def check_folder(out: Path, names: Iterable[str], *, mark: str) -> None:
@@ -65,17 +84,20 @@ def write_folder(out: Path, texts: Mapping[str, str]) -> list[Path]:
     return [out / file for file in texts]
 
 
-def _write_page(net: PackedNetwork, problem: MpcProblem, model: Model, *, dtype: str, name: str) -> str:
+def _write_page(
+    net: PackedNetwork, problem: MpcProblem, model: Model, *, dtype: str, name: str, size: int
+) -> str:
     """The page for integrators."""
     weights = sum(getattr(net, matrix).nbytes for matrix in MATRICES)
     values = {
-        "ORIGIN": "\n".join(f"- {line}." for line in describe(problem, model, name)),
+        "ORIGIN": "\n".join(f"- {plain(line)}." for line in describe(problem, model, name)),
         "N": str(net.horizon),
         "LOW": f"{problem.power[0]:g}",
         "HIGH": f"{problem.power[1]:g}",
         "WINDOW_LOW": f"{problem.window[0]:g}",
         "WINDOW_HIGH": f"{problem.window[1]:g}",
         "DTYPE": dtype,
+        "BYTES": str(size),
         "KILOBYTES": f"{weights / 1024:.0f}",
     }
     return fill(read_source("README.md.in"), values)

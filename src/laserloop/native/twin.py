@@ -22,14 +22,26 @@ from laserloop.native.render import CONFIG, define, find_dtype, read_source
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.twin import TwinPredictor, TwinSettings, history, moments, peak
-from laserloop.predict.twin.twin import FEW, FRAMES, LINES, STEEP, SUBPIXEL
+from laserloop.predict.twin import gain as gains
+from laserloop.predict.twin.pulse import POINTS
+from laserloop.predict.twin.twin import (
+    ENOUGH,
+    FARTHEST,
+    FEW,
+    FRAMES,
+    START_ERROR,
+    START_TICKS,
+    STEEP,
+    SUBPIXEL,
+    SURE_OF_PLACE,
+)
 from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
 Memory = tuple[NDArray[np.uint8], int]  # of C, and ticks that it was told of
 
 PARTS = ("working_set", "qp", "costs", "tick")
-OWN = ("field", "far", "newest", "history", "forecast", "gain", "plan", "act")
+OWN = ("field", "far", "newest", "history", "forecast", "gain", "image", "plan", "act")
 UNIT = (
     "twin.c",
     "types.h",
@@ -37,11 +49,13 @@ UNIT = (
     *(f"{part}.c" for part in PARTS),
     *(f"twin_{part}.c" for part in OWN),
 )
-RULE, LEVELS = 288, 1024  # sizes of twin_types.h
+RULE, LEVELS = POINTS, 1024  # sizes of twin_types.h
+USUAL = history.CAPACITY - history.MERGED  # ticks kept one by one, up to which one library does
 ENGINE = ("-DLASERLOOP_ENGINE",)  # the functions that Python calls, instead of those of a machine
 QPS = 4  # most in a tick, as in twin_plan.c; two are usual
 SMOOTH = 2.25  # widths of heat over the distance around the peaks, from which on it is a polynomial there
 RATIO = 100  # median time of a decision in NumPy over that in C
+LEFT_OUT, MISPLACED = 0, -2  # what became of an image
 DOORS = ("sizes", "start", "act", "plan", "follow", "pause", "trust")
 WINDOW, MARGINS, WORKED_OUT = (
     slice(0, 2),
@@ -55,10 +69,16 @@ PROCESS = np.dtype(
         ("plate", "f8", 3),
         *((name, "f8") for name in ("tick", "absorptivity", "lag_left", "lag_mean", "ambient")),
         *((name, "f8") for name in ("worth", "faded")),
-        *((name, "f8") for name in ("prior", "walk", "error", "gate", "gain_low", "gain_high")),
+        *((name, "f8") for name in ("prior", "walk", "error", "gate", "gain_low", "gain_high", "fall")),
+        *((name, "f8") for name in ("placed", "stamp", "apart", "drift", "most_late")),
+        *(
+            (name, "f8")
+            for name in ("crude", "doubt", "flat", "rough", "turned", "sure", "dim", "start_error")
+        ),
         *((name, "f8") for name in ("noise", "pixel", "steep", "few", "subpixel", "slender")),
+        *((name, "f8") for name in ("telling", "enough", "farthest")),
         *((name, "f8") for name in ("behind", "longest", "reach", "smooth")),
-        *((name, "i4") for name in ("recent", "lags", "points", "lines", "exposure", "frames")),
+        *((name, "i4") for name in ("recent", "lags", "points", "exposure", "frames", "start_ticks")),
         ("lag", "i4", RULE),
         *((name, "f8", RULE) for name in ("age", "share", "way")),
         ("temperature", TABLE),
@@ -79,7 +99,14 @@ def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
         "lag_mean": (1.0 - left) * laser.lag / process.tick,
         **{"worth": twin.worth, "faded": history.FADED * twin.worth},
         **{"prior": gain.prior, "walk": gain.walk, "error": gain.floor, "gate": gain.gate},
-        **{"gain_low": gain.bounds[0], "gain_high": gain.bounds[1]},
+        **dict(zip(("gain_low", "gain_high"), camera.heat_ratio, strict=True)),
+        **{"fall": gains.FALL, "placed": gains.OFFSET, "stamp": gains.STAMP, "apart": gains.LAG},
+        **{"drift": gains.DRIFT, "most_late": gains.MOST_LATE, "crude": gains.CRUDE, "rough": gains.ROUGH},
+        "flat": gains.FLAT,
+        "doubt": gains.DOUBT,
+        **{"turned": gains.TURNED, "sure": gains.SURE, "dim": twin.dim},
+        **{"start_error": START_ERROR, "start_ticks": START_TICKS},
+        **{"telling": SURE_OF_PLACE, "enough": ENOUGH, "farthest": FARTHEST},
         **{"noise": camera.noise, "pixel": camera.pixel or 0.0, "few": FEW * twin.wanted},
         **{
             "subpixel": SUBPIXEL,
@@ -91,7 +118,7 @@ def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
         },
         **{"recent": twin.memory, "lags": rule.lags, "points": len(rule.lag)},
         **{"exposure": camera.exposure, "frames": FRAMES},
-        **{"lines": LINES[camera.noise > 0.0], "steep": STEEP[camera.noise > 0.0]},
+        "steep": STEEP[camera.noise > 0.0],
     }
     for name, value in values.items():
         laid[name] = value
@@ -117,13 +144,14 @@ class TwinController:
 
     def __init__(self, twin: TwinPredictor, problem: MpcProblem, *, dtype: DTypeLike = np.float32) -> None:
         self.problem = self._built = problem
+        self._twin = twin
         self.horizon, self.memory = problem.horizon, twin.memory
         self.library, laid, wants, self.state = load_twin(twin, problem, dtype)
         self.library.laserloop_act.argtypes = 8 * (ctypes.c_void_p,)
         self._kept = laid, wants
         n = self.horizon
         self._in = np.zeros(5 + 2 * (n + 1) + n + 3 * self.memory + 2)
-        self._out = np.zeros(2 * n + 10)
+        self._out = np.zeros(2 * n + 14)
         self._act = partial(
             self.library.laserloop_act, address(laid), address(wants), address(self.state), address(self._in)
         )
@@ -134,6 +162,7 @@ class TwinController:
         self._lines = np.zeros(0), np.zeros(0)  # x and y of the last image
         self._places = 0, 0  # where they lie
         self._tick = twin.process.tick
+        self._oldest = twin.process.camera.delay + 1  # ticks
         self._validator = ImageValidator(mark=True)
         self.reset()
 
@@ -162,15 +191,26 @@ class TwinController:
         return float(self._out[2 * self.horizon + 2])
 
     @property
+    def late(self) -> tuple[float, float]:
+        """Ticks by which places and power come later than they are told to, as the images show them."""
+        power, places = self._out[2 * self.horizon + 10 : 2 * self.horizon + 12]
+        return float(places), float(power)
+
+    @property
+    def offset(self) -> FloatArray:
+        """Of the images from where the scanner says the beam is, m."""
+        return self._out[2 * self.horizon + 12 :].copy()
+
+    @property
     def surprise(self) -> float:
         """T_max of the newest image over what was expected of it, K; NaN if none was taken in."""
-        used, surprise = self._out[2 * self.horizon + 8 :]
+        used, surprise = self._out[2 * self.horizon + 8 : 2 * self.horizon + 10]
         return float(surprise) if used > 0.0 else float("nan")
 
     def set_margins(self, above: float, below: float) -> None:
         """Keep predictions this far inside the window, K, from the next tick on."""
-        self._built = replace(self._built, margin_above=above, margin_below=below)
-        self._pursue(replace(self.problem, margin_above=above, margin_below=below))
+        self._built = replace(self.problem, margin_above=above, margin_below=below)
+        self._pursue(self._built)
 
     def set_window(self, low: float, high: float) -> None:
         """Aim at another window, K, from the next tick on; margins for which it has no room shrink."""
@@ -184,6 +224,8 @@ class TwinController:
         wants[MARGINS] = problem.margin_above, problem.margin_below
         tracking = problem.tracking_cost / problem.half_width**2
         wants[WORKED_OUT] = problem.floor, problem.ceiling, problem.middle, tracking
+        self._twin.aim(*problem.window)
+        self._kept[0]["few"] = FEW * self._twin.wanted
 
     @property
     def peak(self) -> FloatArray:
@@ -205,8 +247,9 @@ class TwinController:
         n = self.horizon
         out = self._out.copy()
         status = STATUSES[int(out[2 * n])]
-        if status is Status.SOLVED and (good is None or mended):
-            status = Status.MENDED if mended else Status.BLIND
+        unused = good is None or self._is_unused(good, preview)
+        if status is Status.SOLVED and (unused or mended):
+            status = Status.BLIND if unused else Status.MENDED
         return Action(
             power=float(out[0]),
             status=status,
@@ -215,6 +258,11 @@ class TwinController:
             iterations=int(out[2 * n + 1]),
             solve_s=perf_counter() - began,
         )
+
+    def _is_unused(self, image: Image, preview: Preview) -> bool:
+        """Was an image not believed: of the future, too old, of another place, or far off?"""
+        age = round((preview.time - image.time) / self._tick)
+        return not 0 <= age <= self._oldest or self._out[2 * self.horizon + 8] in (LEFT_OUT, MISPLACED)
 
     def _take(self, image: Image | None, preview: Preview) -> None:
         """Copy a tick to where C finds it."""
@@ -255,7 +303,8 @@ def load_twin(
     twin: TwinPredictor, problem: MpcProblem, dtype: DTypeLike = np.float32
 ) -> tuple[ctypes.CDLL, NDArray[np.void], NDArray[np.uint8], NDArray[np.uint8]]:
     """The library of a horizon; then process, problem and an empty memory as it has them."""
-    sources = list_sources(problem.horizon, single=find_dtype(dtype) is np.float32)
+    single = find_dtype(dtype) is np.float32
+    sources = list_sources(size_twin(problem.horizon, max(twin.memory, USUAL), single=single))
     library = load_library(sources, UNIT[0], defines=ENGINE)
     for door in DOORS:
         getattr(library, f"laserloop_{door}").restype = None
@@ -297,15 +346,24 @@ def _plan_in_numpy(predictor: TwinPredictor, problem: MpcProblem, *notes: str) -
 
 def came_compiled() -> bool:
     """Does the usual twin lie compiled in the package, as in a platform wheel?"""
-    return any(find_prebuilt(list_sources(TwinSettings().horizon, single=True), UNIT[0], ENGINE))
+    return any(find_prebuilt(list_sources(size_twin(TwinSettings().horizon)), UNIT[0], ENGINE))
 
 
-def list_sources(horizon: int, *, single: bool) -> Mapping[str, str]:
+def list_sources(sizes: Mapping[str, int]) -> Mapping[str, str]:
     """The files of a library, by name."""
     names = (*UNIT, "twin_engine.c")
-    return {name: read_source(name) for name in names} | {CONFIG: render_config(horizon, single=single)}
+    return {name: read_source(name) for name in names} | {CONFIG: define(sizes)}
 
 
-def render_config(horizon: int, *, single: bool) -> str:
-    """The config header as far as a library needs it."""
-    return define({"HORIZON": horizon, "DOUBLE": int(not single)})
+def size_twin(horizon: int, kept: int = USUAL, *, single: bool = True) -> dict[str, int]:
+    """What a compiler must know of a twin that keeps so many ticks one by one."""
+    return {
+        "HORIZON": horizon,
+        "DOUBLE": int(not single),
+        "NODES": max(history.CAPACITY, _round_up(history.MERGED + kept)),
+        "RECENT": _round_up(kept),
+    }
+
+
+def _round_up(count: int) -> int:
+    return -(-count // 16) * 16

@@ -13,7 +13,7 @@ from laserloop.control.observation import AHEAD, BEHIND, LIMIT, SIZE, SLOW, SPOT
 from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.engine import address, aligned
 from laserloop.native.render import read_source
-from laserloop.native.twin import lay_process, list_sources
+from laserloop.native.twin import lay_process, list_sources, size_twin
 from laserloop.paths import ScanPath
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.process import Process
@@ -26,10 +26,7 @@ UNIT = "twin_loops.c"
 LATE = 16  # images that may be on their way
 SIZES = {"PAST": BEHIND, "SPOTS": len(SPOTS), "WAY": WAY, "SEEN": SIZE, "LATE": LATE}
 DOORS = ("loop_sizes", "begin", "step")
-MEMORY = {
-    "LASERLOOP_NODES": 384,
-    "LASERLOOP_RECENT": 32,
-}  # a third of a controller's: the cache holds more
+MEMORY = {"NODES": 384, "RECENT": 64}  # half of a controller's Gaussians: the cache holds more
 NEVER = 1e6  # widths: no heat is so smooth; around the spots, too, it has to be told exactly
 
 
@@ -174,8 +171,8 @@ class TwinLoops:
 
 
 def _load() -> ctypes.CDLL:
-    sources = dict(list_sources(1, single=True)) | {UNIT: read_source(UNIT)}
-    defines = ("-DLASERLOOP_ENGINE", *(f"-D{name}={size}" for name, size in {**SIZES, **MEMORY}.items()))
+    sources = dict(list_sources(size_twin(1) | MEMORY)) | {UNIT: read_source(UNIT)}
+    defines = ("-DLASERLOOP_ENGINE", *(f"-D{name}={size}" for name, size in SIZES.items()))
     library = load_library(sources, UNIT, defines=defines)
     for door in DOORS:
         getattr(library, f"laserloop_{door}").restype = None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.control.problem import MpcProblem
-from laserloop.native.deployed import Deployed, Frame, TickAnswer, TickInput
+from laserloop.native.deployed import FRAME, NOTHING, PEAK, Deployed, Frame, TickAnswer, TickInput
 from laserloop.paths.preview import Preview
 from laserloop.predict.twin import TwinPredictor
 from laserloop.predict.twin.peak import climb, guess_peak
@@ -21,6 +21,8 @@ TICKS, PAUSE, AGAIN = 130, 20, 70  # of the first part, of the pause and of the 
 DARK = range(60, 64)  # ticks of each part
 BROKEN = (40, 90, 91)  # ticks whose measurement reads 0 K
 ASTRAY = (100,)  # ticks whose position is off the plate
+MISSED = (20, 110, 111)  # ticks in which nothing is asked: the laser goes on as it was told
+METERED = range(30, 50)  # ticks whose power is measured
 ABSORBED = 0.95  # of what the process says
 PIXELS = 7  # along a side of a frame
 POWER_TOLERANCE = 0.02  # W
@@ -40,14 +42,15 @@ class LoopVector:
 class Plate:
     """The twin as the truth."""
 
-    def __init__(self, twin: TwinPredictor) -> None:
+    def __init__(self, twin: TwinPredictor, absorbed: float = ABSORBED) -> None:
         process = twin.process
-        beam = replace(process.beam, absorptivity=ABSORBED * process.beam.absorptivity)
+        beam = replace(process.beam, absorptivity=absorbed * process.beam.absorptivity)
         self._twin = TwinPredictor(replace(process, beam=beam), twin.settings)
         self._places: list[FloatArray] = []
         self._powers: list[float] = []
         self._noise = np.random.default_rng(process.camera.seed)
         self._seen: list[tuple[float, Frame]] = []
+        self.errors: list[float] = []  # K, of the peaks that are seen
 
     def begin(self, place: FloatArray, ticks: int) -> None:
         """The beam is there after some dark ticks."""
@@ -76,7 +79,8 @@ class Plate:
         )
         heat = twin.at_moments(twin.ends, np.array([twin.memory])).driven(twin.watts)
         camera, sigma = twin.process.camera, twin.body.sigma
-        point = climb(heat, guess_peak(twin.ends[None, -1], twin.ends[None, -2], sigma), sigma, 4)
+        beam = twin.ends[None, -1]
+        point = climb(heat, guess_peak(beam, twin.ends[None, -2], sigma), beam, sigma, 4)
         peak = float(twin.table.temperature_of(heat.at(point))[0])
         width = camera.pixel or 0.5 * sigma
         middle = np.round(point[0] / width)
@@ -84,7 +88,8 @@ class Plate:
         u = heat.at(np.stack(np.meshgrid(x, y), axis=-1).reshape(1, -1, 2)[0][:, np.newaxis])
         T = twin.table.temperature_of(u.reshape(PIXELS, PIXELS))
         T = np.ascontiguousarray(T + camera.noise * self._noise.standard_normal(T.shape))
-        self._seen.append((peak + camera.noise * float(self._noise.standard_normal()), (x, y, T)))
+        self.errors.append(camera.noise * float(self._noise.standard_normal()))
+        self._seen.append((peak + self.errors[-1], (x, y, T)))
 
 
 def record_loop(door: Deployed, twin: TwinPredictor, problem: MpcProblem) -> list[LoopVector]:
@@ -98,10 +103,11 @@ def record_loop(door: Deployed, twin: TwinPredictor, problem: MpcProblem) -> lis
         door.begin(float(way[0, 0]), float(way[0, 1]), seconds)
         power = 0.0
         for k in range(ticks):
-            tick = _pose(plate, twin, way, k, power)
-            answer = door.step(tick)
-            vectors.append(LoopVector(begins=k == 0, pause=seconds, tick=tick, answer=answer))
-            power = answer.power
+            if k not in MISSED:
+                tick = _pose(plate, twin, way, k, power)
+                answer = door.step(tick)
+                vectors.append(LoopVector(begins=k == 0, pause=seconds, tick=tick, answer=answer))
+                power = answer.power
             plate.step(power, way[k + 1])
     return vectors
 
@@ -122,7 +128,8 @@ def _pose(plate: Plate, twin: TwinPredictor, way: FloatArray, k: int, power: flo
     if k in ASTRAY:
         ahead[0, 0] += twin.process.plate[0]
     dark = [i in DARK for i in range(k, k + n)]
-    tick = TickInput(way=ahead, dark=dark, given=power)
+    measured = power if k in METERED else None
+    tick = TickInput(tick=k, way=ahead, dark=dark, commanded=power, measured=measured)
     seen = plate.see(twin.process.camera.delay)
     if seen is None or k % 4 == 3:
         return tick
@@ -139,10 +146,12 @@ def write_loop(vectors: list[LoopVector]) -> str:
     for vector in vectors:
         tick, answer = vector.tick, vector.answer
         x, y, T = tick.frame or 3 * (np.empty(0),)
+        seen = FRAME if tick.frame else NOTHING if tick.peak is None else PEAK
         numbers = (
-            *(vector.begins, vector.pause, tick.given, tick.age, tick.peak, len(x), len(y)),
+            *(vector.begins, vector.pause, tick.tick or 0, tick.commanded, tick.measured or 0.0),
+            *(tick.measured is not None, seen, tick.age, tick.peak or 0.0, len(x), len(y)),
             *(*np.ravel(tick.way), *tick.dark, *x, *y, *np.ravel(T)),
-            *(answer.power, answer.predicted[0], answer.status),
+            *(answer.power, answer.predicted[0], answer.status, answer.measurement),
         )
         lines.append(" ".join(format(float(number), ".17g") for number in numbers))
     return "\n".join(lines) + "\n"

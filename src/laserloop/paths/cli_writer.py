@@ -1,6 +1,7 @@
 """Layer files with other powers and speeds: $$POWER and $$SPEED where they change, hatches, polylines split.
 
 A command that gets one power stays as it is; of one that gets several the numbers are used again as written.
+A power or a speed of the file that nothing would be drawn with any more gives way to the next one.
 """
 
 import re
@@ -19,6 +20,7 @@ DIGITS = 4  # of W and mm/s
 HEAD = {"HATCHES": 2, "POLYLINE": 3}  # whole numbers before the coordinates
 OPEN = "2"  # direction of a polyline that is no closed contour, as the parts of one are
 TRAIL = re.compile(r"\s*$")
+VALUE = re.compile(r"\$\$\s*\w+[\s/,]*([^\s,/]+)")
 Part = tuple[float, float, list[str]]  # W, m/s and the numbers of a polyline or of a hatch
 
 
@@ -39,11 +41,14 @@ class _Writer:
         self._layers = Layers(file)
         self._power, self._speed = nan, nan  # W and m/s, as the written file has them
         self._count = 0
+        self._written = list[str]()
+        self._unused: dict[str, list[int]] = {"POWER": [], "SPEED": []}  # of `_written`, not drawn with yet
 
     def write(self, whole: str) -> str:
         """The whole text, command by command."""
         places = [place.start() for place in re.finditer(r"\$\$", _blank(whole))]
-        written, ends = [whole[: places[0]]], [*places[1:], len(whole)]
+        written, ends = self._written, [*places[1:], len(whole)]
+        written.append(whole[: places[0]])
         commands = read_commands("\n".join(self._text.lines), self._file)
         for command, low, high in zip(commands, places, ends, strict=True):
             own = whole[low:high]
@@ -55,6 +60,8 @@ class _Writer:
                 self._power = self._layers.power
             elif command.name == "SPEED":
                 self._speed = self._layers.speed
+            if command.name in self._unused:
+                self._unused[command.name].append(len(written))
             starts_line = not whole[:low].rstrip(" \t") or whole[:low].rstrip(" \t")[-1] in "\r\n"
             written.append(self._write(command, own, moves, starts_line) if moves else own)
         return "".join(written)
@@ -96,7 +103,8 @@ class _Writer:
                 continue
             speed = move.speed if isnan(order.speed) else order.speed
             pieces = self._split(own, move, order.shares)
-            parts += [(power, speed, piece) for power, piece in zip(order.powers, pieces, strict=True)]
+            powers = [max(power, 10.0**-DIGITS) for power in order.powers]  # 0 would be the laser off
+            parts += [(power, speed, piece) for power, piece in zip(powers, pieces, strict=True)]
         return parts
 
     def _find_power(self, move: Move) -> float:
@@ -142,12 +150,23 @@ class _Writer:
         """What has to be said before a power and a speed hold."""
         said = ""
         if not isnan(power) and power != self._power:
-            said += f"$$POWER/{format_number(power, DIGITS)}{end}"
+            said += self._tell("POWER", format_number(power, DIGITS), end)
             self._power = power
         if not isnan(speed) and not abs(speed - self._speed) <= 1e-9 * speed:
-            said += f"$$SPEED/{format_number(1e3 * speed, DIGITS)}{end}"
+            said += self._tell("SPEED", format_number(1e3 * speed, DIGITS), end)
             self._speed = speed
+        for unused in self._unused.values():
+            unused.clear()
         return said
+
+    def _tell(self, name: str, number: str, end: str) -> str:
+        """A command of its own, unless the file's own that nothing was drawn with can say the number."""
+        for k in self._unused[name]:
+            found = VALUE.search(_blank(self._written[k]))
+            assert found is not None  # it was read
+            own = self._written[k]
+            self._written[k] = f"{own[: found.start(1)]}{number}{own[found.end(1) :]}"
+        return "" if self._unused[name] else f"$${name}/{number}{end}"
 
 
 def _draw(command: Command, numbers: list[str], drawn: list[list[str]]) -> list[str]:

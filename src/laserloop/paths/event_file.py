@@ -31,9 +31,11 @@ class Event(NamedTuple):
     share: float  # of the full power, from then on
 
 
-def read_events(file: str | PathLike[str], *, layer: int | None = None) -> Track:
-    """The track of an event series, at its own speeds."""
-    scan = scan_events(file)
+def read_events(
+    file: str | PathLike[str], *, layer: int | None = None, power_max: float | None = None
+) -> Track:
+    """The track of an event series, at its own speeds; its powers are shares of `power_max`, W."""
+    scan = scan_events(file, power_max=power_max)
     return lay_track(scan.moves, file=file, layer=layer).add_notes(scan.tell())
 
 

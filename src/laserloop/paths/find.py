@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.bad_input import BadInput
+from laserloop.bad_input import BadInput, check_kind, guess
 from laserloop.paths.csv_file import read_csv
+from laserloop.paths.event_file import read_events
 from laserloop.paths.families import FAMILIES, draw_family
 from laserloop.paths.formats import FORMATS, Reader, find_reader, names_file
 from laserloop.paths.gcode_file import read_gcode
@@ -16,11 +17,14 @@ from laserloop.paths.plate import DEFAULT_PLATE, check_plate, first_off_plate, o
 from laserloop.paths.polyline import hop_length, sample_polyline
 from laserloop.paths.random_polyline import draw_polyline
 from laserloop.paths.sampling import DEFAULT_JUMP_SPEED, sample_track
+from laserloop.paths.segment_file import read_segments
 from laserloop.paths.shapes import trace_diagonal, trace_horizontal, trace_spiral, trace_vertical
+from laserloop.paths.text_file import guess_file
 from laserloop.paths.track import Track, lay_track
 
 DEFAULT_TICKS = 400
 MAX_SEED = 2**32 - 1
+SHAPES = ("vertical", "horizontal", "spiral", "diagonal")
 NOWHERE = (0.0, 0.0)  # m; no offset
 FASTEST = 1.5  # times the usual speed, of a family whose speed changes
 
@@ -49,17 +53,21 @@ def find_path(
     `speed` (m/s) is for lit moves; without it a file's own speeds are taken, and `default_speed` where there
     are none. Dark moves go at the file's speed or at `jump_speed` (m/s). Of a file `layer` chooses the layer,
     from 1; `offset` (m) moves it, or `centre` puts the bounding box of its lit part on the plate's centre.
-    G-code whose S is not in W needs `s_max` and `power_max`: S at `s_max` is `power_max` W.
+    `power_max` (W) is the laser's full power, of which segment tables and event series may give shares, and
+    which S of G-code at `s_max` stands for if S is not in W.
     """
+    check_kind(text, str, "a path", "name a built-in one, such as 'diagonal', or a file")
+    if ticks is not None:
+        check_ticks(ticks)
     check_plate(plate)
     if not names_file(text):
-        if (layer, offset, centre, s_max, power_max) != (None, NOWHERE, False, None, None):
+        if (layer, offset, centre, s_max) != (None, NOWHERE, False, None):
             raise BadInput(
                 "a layer, an offset, a centring or a range of S must be for a file, but the path is "
                 f"{text!r}; leave them out or name a file."
             )
         speed = default_speed if speed is None else speed
-        return _find_built_in(text, ticks=ticks, speed=speed, tick=tick, plate=plate)
+        return _find_built_in(text, plate, ticks=ticks, speed=speed, tick=tick, jump_speed=jump_speed)
     if centre and offset != NOWHERE:
         raise BadInput(
             f"a path must be centred or moved, but both were asked for, by {offset} m; choose one."
@@ -67,6 +75,8 @@ def find_path(
     reader, track = _read(text, layer=layer, s_max=s_max, power_max=power_max)
     track = track.centre() if centre else track.shift(offset)
     track.check(text, plate)
+    if power_max is not None:
+        track.check_power(text, power_max)
     if reader is read_csv and track.is_plain:
         speed = default_speed if speed is None else speed
         return sample_polyline(track.points, name=text, speed=speed, tick=tick, ticks=ticks)
@@ -79,12 +89,13 @@ def find_path(
         tick=tick,
         ticks=ticks,
     )
-    return _keep_on_plate(path, plate)
+    return keep_on_plate(path, plate)
 
 
-def _keep_on_plate(path: ScanPath, plate: tuple[float, float]) -> ScanPath:
-    """The same path with the ends of lit ticks on the plate, which a jump begun within one may have left."""
-    ends = np.append(path.lit, False) | np.append(False, path.lit)
+def keep_on_plate(path: ScanPath, plate: tuple[float, float]) -> ScanPath:
+    """The same path with the ends of ticks with light on the plate, which a jump within one may have left."""
+    light = path.lit_shares > 0
+    ends = np.append(light, False) | np.append(False, light)
     half = np.array(plate) / 2
     kept = np.where(ends[:, np.newaxis], np.clip(path.positions, -half, half), path.positions)
     return path if first_off_plate(path.positions[ends], plate) is None else replace(path, positions=kept)
@@ -96,14 +107,23 @@ def _read(
     """The track of a file, and by what it was read."""
     reader = find_reader(text)
     if reader is read_gcode:
-        return reader, read_gcode(text, layer=layer, s_max=s_max, power_max=power_max)
-    if s_max is not None or power_max is not None:
+        most = None if s_max is None else power_max
+        return reader, read_gcode(text, layer=layer, s_max=s_max, power_max=most)
+    if s_max is not None:
         raise BadInput(f"{text}: a range of S must be for G-code, but this is none; leave it out.")
+    if reader in (read_segments, read_events):
+        return reader, reader(text, layer=layer, power_max=power_max)
     return reader, reader(text, layer=layer)
 
 
 def _find_built_in(
-    text: str, *, ticks: int | None, speed: float, tick: float, plate: tuple[float, float]
+    text: str,
+    plate: tuple[float, float],
+    *,
+    ticks: int | None,
+    speed: float,
+    tick: float,
+    jump_speed: float,
 ) -> ScanPath:
     ticks = DEFAULT_TICKS if ticks is None else ticks
     check_ticks(ticks)
@@ -112,7 +132,9 @@ def _find_built_in(
     if colon and family in FAMILIES and family != "polyline":
         moves = draw_family(family, _parse_seed(seed, text), FASTEST * length, speed)
         track = lay_track(moves, file=text)
-        path = sample_track(track, name=text, default_speed=speed, tick=tick, ticks=ticks)
+        path = sample_track(
+            track, name=text, default_speed=speed, jump_speed=jump_speed, tick=tick, ticks=ticks
+        )
     else:
         path = sample_polyline(_trace(text, length), name=text, speed=speed, tick=tick, ticks=ticks)
     off = first_off_plate(path.positions, plate)
@@ -145,12 +167,14 @@ def _parse_seed(seed: str, text: str) -> int:
 
 
 def _unknown(text: str) -> BadInput:
+    family = text.partition(":")[0]
     if Path(text).suffix:
         return BadInput(
             f"a path file must exist, and end in {FORMATS} or look like one of these, but {text!r} is no "
-            "file; check its name and folder."
+            f"file{guess_file(text)}; check its name and folder."
         )
     return BadInput(
         "a path must be one of vertical, horizontal, spiral, diagonal, FAMILY:SEED (of the families "
-        f"{', '.join(FAMILIES)}) or a file that ends in {FORMATS}, but got {text!r}; choose one of these."
+        f"{', '.join(FAMILIES)}) or a file that ends in {FORMATS}, but got {text!r}"
+        f"{guess(family, (*SHAPES, *FAMILIES)) or guess_file(text)}; choose one of these."
     )

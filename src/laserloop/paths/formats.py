@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from os import PathLike
 from os.path import isfile
 from pathlib import Path
 
@@ -34,12 +35,18 @@ def names_file(text: str) -> bool:
     return Path(text).suffix.lower() in {*READERS, SHAPE} or (not is_built_in(text) and isfile(text))
 
 
+def share_format(one: str, other: str) -> bool:
+    """Whether two names may be of one format; one whose ending says nothing goes with any."""
+    readers = {READERS.get(Path(name).suffix.lower()) for name in (one, other)}
+    return len(readers) == 1 or None in readers or readers == {read_segments, read_events}
+
+
 def is_built_in(text: str) -> bool:
     """Whether `text` is the name of a shape, or of a random polyline with its seed."""
     return text in ("vertical", "horizontal", "spiral", "diagonal") or text.partition(":")[0] == "polyline"
 
 
-def find_reader(text: str) -> Reader:
+def find_reader(text: str | PathLike[str]) -> Reader:
     """The function that reads the file `text`."""
     if Path(text).suffix.lower() == SHAPE:
         raise BadInput(

@@ -55,6 +55,8 @@ class _Writer:
         self._round = lru_cache(FREQUENT)(partial(_round_s, scale=scale, digits=digits))
         self._format = lru_cache(FREQUENT)(partial(format_number, digits=DIGITS))
         self._s, self._feed = self._laser.s, nan  # what the written file last said; m/s
+        self._unused = list[int]()  # lines whose S no lit move has taken yet
+        self._names_s = False  # has the line of an order its own S?
 
     def write(self) -> bytes:
         """The whole file."""
@@ -67,17 +69,26 @@ class _Writer:
                 self._s = laser.s
             if "F" in block.values:
                 self._feed = machine.feed
+            k = block.line - 1
+            unused = "S" in block.values and self._is_unused(move)
             if move is None:
+                self._unused += [k] if unused else []
                 continue
             order = self._orders.find(count)
             count += 1
-            k = block.line - 1
+            self._names_s = order is not None and "S" in block.values
             if order is None:
                 written = self._keep(lines[k], move)
             else:
                 written = self._change(lines[k], block, move, order, before)
             lines[k] = written.replace("\n", ends[k] or self._text.end) if "\n" in written else written
+            self._unused += [k] if unused else []
         return self._text.join()
+
+    def _is_unused(self, move: Move | None) -> bool:
+        """Whether the S of a block is a power that its own move does not take."""
+        by_s = self._laser.light in BY_S or self._laser.light is Light.FAN
+        return by_s and self._laser.took_power and self._laser.s > 0 and not (move is not None and move.lit)
 
     def _keep(self, line: str, move: Move) -> str:
         """A move without an order: what the file means, if something else was said before."""
@@ -124,11 +135,16 @@ class _Writer:
         return split_motion(line, move, shares, frame, block.values, (material, clockwise, where))
 
     def _say(self, line: str, s: float, feed: float, *, rests: bool) -> str:
-        """A line with S and F, unless NaN or as before; S in a line of its own where this has no place."""
+        """A line with S and F, unless NaN or as before; S in a line of its own where this has no place.
+
+        An S of the file that no lit move would take any more says this one instead.
+        """
         before = ""
         if not (isclose(self._s, s, rel_tol=SAME) or isnan(s)):
             self._s, number = s, self._format(s)
-            if self._laser.light is Light.FAN:
+            if self._unused and s > 0 and not self._names_s:
+                self._say_earlier(s)
+            elif self._laser.light is Light.FAN:
                 before = f"M106 S{number}\n"
             elif rests:
                 before = f"S{number}\n"
@@ -137,7 +153,18 @@ class _Writer:
         if not (isclose(self._feed, feed, rel_tol=SAME) or isnan(feed) or self._machine.is_rapid):
             line = set_word(line, "F", format_number(feed / self._machine.frame.unit * 60, FEED_DIGITS))
             self._feed = feed
+        if self._names_s:
+            self._say_earlier(s)
+        if not isnan(s):
+            self._unused.clear()
+        self._names_s = False
         return before + line
+
+    def _say_earlier(self, s: float) -> None:
+        """Put a power in place of those that no lit move has taken."""
+        for k in self._unused:
+            self._text.lines[k] = set_word(self._text.lines[k], "S", self._format(s))
+        self._unused.clear()
 
 
 def _round_s(power: float, scale: float, digits: int) -> float:

@@ -2,17 +2,35 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from laserloop.bad_input import BadInput
+from laserloop.bad_input import BadInput, count, is_finite, is_whole, show
 
 DEFAULT_TICK = 1.25e-4  # s, the control period: 8 kHz
 DEFAULT_SPEED = 0.304  # m/s; five ticks travel 0.19 mm
+FASTEST = 20.0  # m/s of a beam that heats; beyond, a number was in mm/min
+AT_REST = 1e-12  # m in a tick: what rounding moves a beam that waits
 SETTLING_TICKS = 10  # after the laser comes on; until then the peak temperature rises, whatever the power
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+class Setting(Protocol):
+    """What a path takes from a process."""
+
+    @property
+    def speed(self) -> float:
+        """m/s."""
+
+    @property
+    def tick(self) -> float:
+        """s."""
+
+    @property
+    def plate(self) -> tuple[float, float, float]:
+        """m."""
 
 
 # No slots: cached_property keeps the velocities, which a controller reads at every tick.
@@ -20,16 +38,19 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 class ScanPath:
     """The beam's positions ξ_0 … ξ_n, one tick apart; the origin is the centre of the plate.
 
-    Arrays are copied and made read-only. A tick is lit when the laser may be on for at least half of it; the
-    power that the file commands in it is the mean over its lit part.
+    Arrays are copied and made read-only. A tick is lit when the laser may be on for at least half of it. The
+    power that the file commands in a tick is the mean over its lit part, which `shares` tells.
     """
 
     name: str
     positions: NDArray[np.float64]  # (n+1, 2), m
     lit: NDArray[np.bool_] = field(default_factory=lambda: np.array(True))  # (n,); one value is for all ticks
-    power: NDArray[np.float64] | None = None  # (n,), W, 0 in dark ticks; None if no file commands it
+    power: NDArray[np.float64] | None = None  # (n,), W, 0 without any light; None if no file commands it
     tick: float = DEFAULT_TICK  # s
     notes: tuple[str, ...] = ()  # what was assumed about a file; sentences without their full stop
+    shares: NDArray[np.float64] | None = (
+        None  # (n,), of each tick that is lit; None: all of a lit one, or none
+    )
 
     def __post_init__(self) -> None:
         positions = np.array(self.positions, dtype=np.float64)
@@ -47,6 +68,8 @@ class ScanPath:
         check_tick(self.tick)
         object.__setattr__(self, "positions", _frozen(positions))
         object.__setattr__(self, "lit", _frozen(self._check_lit()))
+        if self.shares is not None:
+            object.__setattr__(self, "shares", _frozen(self._check_shares(self.shares)))
         if self.power is not None:
             object.__setattr__(self, "power", _frozen(self._check_power(self.power)))
 
@@ -59,6 +82,15 @@ class ScanPath:
             )
         return np.array(np.broadcast_to(lit, len(self)))
 
+    def _check_shares(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
+        shares = np.array(given, dtype=np.float64)
+        if shares.shape != (len(self),) or not ((shares >= 0) & (shares <= 1)).all():
+            raise BadInput(
+                f"the lit shares of the path {self.name} must be {len(self)} numbers from 0 to 1, one per "
+                "tick, but are not; correct them."
+            )
+        return shares
+
     def _check_power(self, commanded: NDArray[np.float64]) -> NDArray[np.float64]:
         power = np.array(commanded, dtype=np.float64)
         if power.shape != (len(self),):
@@ -66,7 +98,7 @@ class ScanPath:
                 f"the power of the path {self.name} must have {len(self)} values, one per tick, but has "
                 f"shape {power.shape}; give W for each tick, or none."
             )
-        bad = np.flatnonzero(~(np.isfinite(power) & (power >= 0) & (self.lit | (power == 0))))
+        bad = np.flatnonzero(~(np.isfinite(power) & (power >= 0) & ((self.lit_shares > 0) | (power == 0))))
         if len(bad):
             raise BadInput(
                 f"the power of the path {self.name} must be finite, not negative, and 0 where the laser is "
@@ -74,8 +106,55 @@ class ScanPath:
             )
         return power
 
+    @classmethod
+    def from_mm(
+        cls,
+        points: ArrayLike,
+        *,
+        process: Setting | None = None,
+        speed_mm_s: float | None = None,
+        tick_us: float | None = None,
+        name: str = "points",
+    ) -> "ScanPath":
+        """The path through points (n, 2) in mm from the plate's centre, by straight lines, always lit.
+
+        Speed and tick are those of the process, which must have room for the path; without one, 304 mm/s and
+        125 µs.
+        """
+        from laserloop.paths.plate import first_off_plate, off_plate
+        from laserloop.paths.polyline import check_waypoints, sample_polyline
+
+        for key, value in (("speed_mm_s", speed_mm_s), ("tick_us", tick_us)):
+            if value is not None and not is_finite(value):
+                raise BadInput(f"{key} of {name} must be a finite number, but is {show(value)}; correct it.")
+        corners = 1e-3 * check_waypoints(points, name)
+        if process is not None:
+            off = first_off_plate(corners, process.plate[:2])
+            if off is not None:
+                raise off_plate(f"{name}, point {off + 1}", corners[off], process.plate[:2])
+        speed = DEFAULT_SPEED if process is None else process.speed
+        tick = DEFAULT_TICK if process is None else process.tick
+        return sample_polyline(
+            corners,
+            name=name,
+            speed=speed if speed_mm_s is None else 1e-3 * speed_mm_s,
+            tick=tick if tick_us is None else 1e-6 * tick_us,
+        )
+
+    def __repr__(self) -> str:
+        dark = len(self) - int(np.count_nonzero(self.lit))
+        return (
+            f"ScanPath({self.name!r}: {len(self)} ticks of {1e6 * self.tick:g} µs, {dark} dark, "
+            f"{1e3 * len(self) * self.tick:.4g} ms, {1e3 * self.median_speed:.4g} mm/s)"
+        )
+
     def __len__(self) -> int:
         return len(self.positions) - 1
+
+    @property
+    def lit_shares(self) -> NDArray[np.float64]:
+        """The share of each tick that the laser is on: what a power means that holds while it is, (n,)."""
+        return self.lit.astype(np.float64) if self.shares is None else self.shares
 
     @property
     def times(self) -> NDArray[np.float64]:
@@ -95,8 +174,9 @@ class ScanPath:
 
     @property
     def median_speed(self) -> float:
-        """Of the lit ticks, m/s; 0 if there is none."""
-        return float(np.median(self.lit_speeds)) if len(self.lit_speeds) else 0.0
+        """Of the lit ticks, m/s; 0 if there is none, or if the beam rests in most of them."""
+        speed = float(np.median(self.lit_speeds)) if len(self.lit_speeds) else 0.0
+        return speed if speed * self.tick > AT_REST else 0.0
 
     @cached_property
     def headings(self) -> NDArray[np.float64]:
@@ -133,23 +213,35 @@ class ScanPath:
 
     def settled(self, first: int = SETTLING_TICKS) -> NDArray[np.bool_]:
         """Lit ticks that follow on at least `first` lit ticks since the start or since the last dark tick."""
-        k = np.arange(len(self))
-        last_dark = np.maximum.accumulate(np.where(self.lit, -1, k))
-        return self.lit & (k - last_dark > first)
+        return find_settled(self.lit, first)
 
     @property
     def counted(self) -> NDArray[np.bool_]:
-        """The ticks that scores count: those that have settled, or all lit ones if none has."""
-        settled = self.settled()
-        return settled if settled.any() else self.lit
+        """The ticks that have settled, or all lit ones if none has."""
+        return mark_settled(self.lit)
 
     def truncated(self, ticks: int) -> "ScanPath":
         """The first `ticks` ticks of this path."""
         check_ticks(ticks)
         if ticks > len(self):
             raise too_short(self.name, len(self), ticks)
-        power = None if self.power is None else self.power[:ticks]
-        return replace(self, positions=self.positions[: ticks + 1], lit=self.lit[:ticks], power=power)
+        power, shares = (None if each is None else each[:ticks] for each in (self.power, self.shares))
+        return replace(
+            self, positions=self.positions[: ticks + 1], lit=self.lit[:ticks], power=power, shares=shares
+        )
+
+
+def find_settled(lit: NDArray[np.bool_], first: int = SETTLING_TICKS) -> NDArray[np.bool_]:
+    """Lit ticks that follow on at least `first` lit ticks since the start or since the last dark tick."""
+    k = np.arange(len(lit))
+    last_dark = np.maximum.accumulate(np.where(lit, -1, k))
+    return lit & (k - last_dark > first)
+
+
+def mark_settled(lit: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The ticks that have settled, or all lit ones if none has."""
+    settled = find_settled(lit)
+    return settled if settled.any() else lit
 
 
 def _check_preview(k: int, ticks: int) -> None:
@@ -168,8 +260,21 @@ def check_tick(tick: float) -> None:
         )
 
 
+def check_speed(speed: float, what: str = "the speed") -> None:
+    """Refuse a speed at which no beam keeps a surface hot, and say what may have been meant."""
+    if speed > FASTEST:
+        raise BadInput(
+            f"{what} must be at most {1e3 * FASTEST:g} mm/s with the laser on, but is {1e3 * speed:.6g} "
+            f"mm/s; give {1e3 * speed / 60:.6g} if it was in mm/min."
+        )
+
+
 def check_ticks(ticks: int) -> None:
-    """Refuse a path of no ticks."""
+    """Refuse a path of no ticks, or of parts of them."""
+    if not is_whole(ticks):
+        raise BadInput(
+            f"ticks of a path must be a whole number, but are {show(ticks)}; give for example 320."
+        )
     if ticks < 1:
         raise BadInput(f"a path must have at least 1 tick, but {ticks} were asked for; ask for 1 or more.")
 
@@ -177,7 +282,7 @@ def check_ticks(ticks: int) -> None:
 def too_short(name: str, length: int, asked: int) -> BadInput:
     """The sentence for asking more ticks than a path has."""
     return BadInput(
-        f"the path {name} is {length} ticks long, but {asked} were asked for; "
+        f"the path {name} is {count(length, 'tick')} long, but {asked} were asked for; "
         f"ask for at most {length}, slow down or lengthen it."
     )
 

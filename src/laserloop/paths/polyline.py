@@ -8,8 +8,16 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from laserloop.bad_input import BadInput
-from laserloop.paths.path import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, check_tick, check_ticks, too_short
+from laserloop.bad_input import BadInput, plain
+from laserloop.paths.path import (
+    DEFAULT_SPEED,
+    DEFAULT_TICK,
+    ScanPath,
+    check_speed,
+    check_tick,
+    check_ticks,
+    too_short,
+)
 
 MAX_TICKS = 10_000_000  # 160 MB of positions, 21 minutes of scanning at the default tick
 MIN_HOP = 1e-12  # m per tick; a slower beam is no scan
@@ -26,7 +34,7 @@ def sample_polyline(
 ) -> ScanPath:
     """The path through `waypoints` (m) at s = speed·tick·j, up to `ticks` or the last full tick."""
     hop = hop_length(speed, tick)
-    corners = _merge_duplicates(_check_waypoints(waypoints, name), name)
+    corners = _merge_duplicates(check_waypoints(waypoints, name), name)
     with np.errstate(over="ignore"):
         s = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(corners, axis=0).T))])
     ticks = _count_ticks(float(s[-1]), hop, name, ticks)
@@ -42,6 +50,7 @@ def hop_length(speed: float, tick: float) -> float:
         raise BadInput(
             f"the speed must be positive and finite, but is {speed} m/s; the default is {DEFAULT_SPEED} m/s."
         )
+    check_speed(speed)
     if speed * tick < MIN_HOP:
         raise BadInput(
             f"the beam must move at least {MIN_HOP:g} m per tick, but {speed:g} m/s over {tick:g} s is "
@@ -60,8 +69,8 @@ def _count_ticks(length: float, hop: float, name: str, asked: int | None) -> int
     available = int(length / hop + ROUNDING)
     if available < 1:
         raise BadInput(
-            f"a path must last at least one tick, but {name} is {length:g} m long and one tick advances "
-            f"{hop:g} m; lengthen it or slow down."
+            f"a path must last at least one tick, but {name} is {plain(1e3 * length)} mm long and one tick "
+            f"advances {plain(1e3 * hop)} mm; lengthen it, slow down, or give mm if its numbers are m."
         )
     if asked is None:
         return available
@@ -71,7 +80,8 @@ def _count_ticks(length: float, hop: float, name: str, asked: int | None) -> int
     return asked
 
 
-def _check_waypoints(waypoints: ArrayLike, name: str) -> NDArray[np.float64]:
+def check_waypoints(waypoints: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Points (n, 2) in any unit; refuses all that are none."""
     try:
         points = np.asarray(waypoints, dtype=np.float64)
     except (TypeError, ValueError):

@@ -8,8 +8,16 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.bad_input import BadInput
-from laserloop.paths.path import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, check_ticks, too_short
+from laserloop.bad_input import BadInput, plain
+from laserloop.paths.path import (
+    DEFAULT_SPEED,
+    DEFAULT_TICK,
+    FASTEST,
+    ScanPath,
+    check_speed,
+    check_ticks,
+    too_short,
+)
 from laserloop.paths.polyline import MAX_TICKS, ROUNDING, hop_length
 from laserloop.paths.track import Track
 
@@ -31,7 +39,7 @@ def sample_track(
     """The path along `track` at t = tick·j, up to `ticks` or the last full tick.
 
     `speed` is for all lit legs; without it `default_speed` is for those that have none of their own. A tick
-    is lit if at least half of it is; its power is the mean over its lit part.
+    is lit if at least half of it is; its power is the mean over its lit part, however short that is.
     """
     for given in (default_speed, speed):
         if given is not None:
@@ -49,18 +57,22 @@ def sample_track(
             f"the laser must be on for half of at least one tick, but in {name} it is on for at most "
             f"{lit_time.max():g} s of a tick of {tick:g} s; shorten the tick."
         )
+    shares = np.clip(lit_time / tick, 0.0, 1.0)
+    shares = np.where(shares < ROUNDING, 0.0, np.where(shares > 1.0 - ROUNDING, 1.0, shares))
     power = None
     unpowered = np.isnan(track.powers[track.lit])
     if not unpowered.any():
         energy = np.diff(timeline.integrate(np.where(track.lit, track.powers, 0.0), t))
-        power = _average(energy, lit_time, lit, track.powers[track.lit])
+        power = _average(energy, lit_time, shares > 0, track.powers[track.lit])
     elif not unpowered.all():
         notes += (
             f"{name}: some lit moves have no power of their own, so the powers of the others are left out",
         )
     notes += timeline.tell_dark(track, name, f"{np.count_nonzero(~lit)} of {ticks}")
     positions = timeline.follow(track.points, t)
-    return ScanPath(name=name, positions=positions, lit=lit, power=power, tick=tick, notes=notes)
+    return ScanPath(
+        name=name, positions=positions, lit=lit, power=power, tick=tick, notes=notes, shares=shares
+    )
 
 
 class Timeline:
@@ -95,15 +107,16 @@ class Timeline:
         seconds = self._steps.reshape(-1, 2).sum(axis=1)[dark].sum()
         return (
             f"{name}: the laser is off {'once' if count == 1 else f'{count} times'}, along "
-            f"{1e3 * lengths[dark].sum():.4g} of {1e3 * lengths.sum():.4g} mm and for {1e3 * seconds:.4g} of "
-            f"{1e3 * self.end:.4g} ms; {dark_ticks} ticks are dark",
+            f"{plain(1e3 * lengths[dark].sum(), 4)} of {plain(1e3 * lengths.sum(), 4)} mm and for "
+            f"{plain(1e3 * seconds, 4)} of {plain(1e3 * self.end, 4)} ms; {dark_ticks} "
+            "ticks are dark",
         )
 
 
 def _average(
     energy: FloatArray, lit_time: FloatArray, lit: NDArray[np.bool_], powers: FloatArray
 ) -> FloatArray:
-    """The mean power over the lit part of each lit tick, W; 0 in the others."""
+    """The mean power over the lit part of each tick that has one, W; 0 in the others."""
     mean = np.round(energy / np.where(lit, lit_time, 1.0), POWER_DIGITS)
     return np.where(lit, np.clip(mean, powers.min(), powers.max()), 0.0)
 
@@ -120,6 +133,10 @@ def choose_speeds(
     speeds, notes = track.speeds, track.notes
     if speed is not None:
         speeds = np.where(track.lit, speed, speeds)
+    fast = np.flatnonzero(track.lit & (speeds > FASTEST))
+    if len(fast):
+        leg = int(fast[0])
+        check_speed(float(speeds[leg]), f"{name}, line {track.lines[leg + 1]}: the speed")
     unknown = np.isnan(speeds)
     moving = track.lengths > 0
     if (unknown & moving & track.lit).any():
@@ -139,8 +156,8 @@ def _count_ticks(duration: float, tick: float, name: str, asked: int | None) -> 
         )
     if available < 1:
         raise BadInput(
-            f"a path must last at least one tick, but {name} lasts {duration:g} s and a tick {tick:g} s; "
-            "lengthen it or slow down."
+            f"a path must last at least one tick, but {name} lasts {plain(1e6 * duration)} µs and a tick "
+            f"{1e6 * tick:g} µs; lengthen it, slow down, or give mm if its numbers are m."
         )
     if asked is None:
         return int(available)

@@ -26,9 +26,11 @@ UNITS = {"": 1.0, "m": 1.0, "mm": 1e-3}  # m
 HEADER_LINES = 3  # adamantine writes two lines before the columns' names, the second with the number of rows
 
 
-def read_segments(file: str | PathLike[str], *, layer: int | None = None) -> Track:
-    """The track of a segment table, at its own speeds and powers."""
-    scan = scan_segments(file)
+def read_segments(
+    file: str | PathLike[str], *, layer: int | None = None, power_max: float | None = None
+) -> Track:
+    """The track of a segment table, at its own speeds and powers; Pmod is a share of `power_max`, W."""
+    scan = scan_segments(file, power_max=power_max)
     return lay_track(scan.moves, file=file, layer=layer).add_notes(scan.tell())
 
 

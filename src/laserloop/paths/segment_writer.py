@@ -53,8 +53,9 @@ def _write_row(line: str, move: Move, order: Order, units: tuple[float, float]) 
     written = list[str]()
     for place, power, step in zip(places, order.powers, steps, strict=True):
         row, last = line, len(written) == len(steps) - 1
-        share = power / scale
-        row = _set(row, POWER, format_number(share, POWER_DIGITS if scale == 1.0 else SHARE_DIGITS))
+        power_digits = POWER_DIGITS if scale == 1.0 else SHARE_DIGITS
+        share = max(power / scale, 10.0**-power_digits)  # 0 would be the laser off
+        row = _set(row, POWER, format_number(share, power_digits))
         if move.rest > 0:
             row = row if step == 1.0 else _set(row, PARAM, format_number(move.rest * step, TIME_DIGITS))
         elif not isnan(order.speed):
@@ -67,10 +68,13 @@ def _write_row(line: str, move: Move, order: Order, units: tuple[float, float]) 
 
 
 def _set(line: str, column: int, number: str) -> str:
-    """A row with another number in a column; blanks after it give way, so that columns stay in line."""
+    """A row with another number in a column; blanks after it give way, so that columns stay in line.
+
+    Tabs keep columns in line as they are.
+    """
     cells = list(CELL.finditer(line))
     low, high = cells[column].span()
-    if column + 1 < len(cells):
-        room = cells[column + 1].start() - low
-        return f"{line[:low]}{number.ljust(room - 1)} {line[cells[column + 1].start() :]}"
+    following = cells[column + 1].start() if column + 1 < len(cells) else len(line)
+    if column + 1 < len(cells) and not line[high:following].strip(" "):
+        return f"{line[:low]}{number.ljust(following - low - 1)} {line[following:]}"
     return f"{line[:low]}{number}{line[high:]}"

@@ -2,24 +2,44 @@
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from math import isfinite
 from os import PathLike
 from pathlib import Path
 from reprlib import repr as short_repr
 
-from laserloop.bad_input import BadInput
+from laserloop.bad_input import BadInput, guess
 
 END = re.compile("(\r\n|\r|\n)")
+MOST_NAMES = 1000  # of a folder that are compared with a wrong one
 MAX_BYTES = 64_000_000  # some two million lines of G-code; a layer on a 15 × 10 mm plate has thousands
+
+
+@dataclass(frozen=True, slots=True)
+class NamedContent(PathLike[str]):
+    """What is in a file, under the name that people give it: every reader takes it in the file's place."""
+
+    name: str
+    content: bytes
+
+    def __fspath__(self) -> str:
+        return self.name
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def read_bytes(file: str | PathLike[str]) -> bytes:
     """What is in `file`, within reason."""
+    if isinstance(file, NamedContent):
+        return file.content
     try:
         with Path(file).open("rb") as opened:
             content = opened.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise BadInput(f"a path file must exist, but {file} does not; check its name and folder.") from None
+        raise BadInput(
+            f"a path file must exist, but {file} does not{guess_file(file)}; check its name and folder."
+        ) from None
     except IsADirectoryError:
         raise BadInput(
             f"a path must be a file, but {file} is a directory; name the file inside it."
@@ -34,6 +54,15 @@ def read_bytes(file: str | PathLike[str]) -> bytes:
             f"{file}: a path file may have at most {MAX_BYTES} bytes, but has more; keep one layer of it."
         )
     return content
+
+
+def guess_file(file: str | PathLike[str]) -> str:
+    """` (did you mean …?)` with the file of a like name in the same folder, if there is one."""
+    path = Path(file)
+    try:
+        return guess(path.name, (other.name for other in islice(path.parent.iterdir(), MOST_NAMES)))
+    except (OSError, ValueError):
+        return ""
 
 
 def decode_text(content: bytes, file: str | PathLike[str]) -> str:

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.paths.move import Move
-from laserloop.paths.plate import first_off_plate, off_plate
+from laserloop.paths.plate import first_off_plate, off_plate, tell_size
 
 MAX_WAYPOINTS = 4_000_000  # of a layer
 MAX_FILE_WAYPOINTS = 5 * MAX_WAYPOINTS  # of all layers; arcs of few words have many
 GAP = 1e-6  # m; nearer ends are the rounding of a file
+BEYOND = 20.0  # times a laser's full power; who asks for more means another unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,14 +74,25 @@ class Track:
         lit = self.points[self.touched]
         return replace(self, points=self.points - (lit.min(axis=0) / 2 + lit.max(axis=0) / 2))
 
+    def check_power(self, file: str | PathLike[str], most: float) -> None:
+        """Refuse a lit leg that asks for many times the laser's full power, W."""
+        beyond = np.flatnonzero(self.lit & (self.powers > BEYOND * most))
+        if len(beyond):
+            leg = int(beyond[0])
+            asked = float(self.powers[leg])
+            raise BadInput(
+                f"{file}, line {self.lines[leg + 1]}: a power of {asked:g} W cannot be meant where the laser "
+                f"gives {most:g} W; say which number is full power if it is none of watts (--s-max "
+                f"{asked:g}), or give the laser's own (--power-max-w)."
+            )
+
     def check(self, file: str | PathLike[str], plate: tuple[float, float]) -> None:
         """Refuse a lit point off the plate, and a lit part that stays in one place."""
         lines, lit = self.lines[self.touched], self.points[self.touched]
         off = first_off_plate(lit, plate)
         if off is not None:
-            raise off_plate(
-                f"{file}, line {lines[off]}", lit[off], plate, cure=", or centre or shift the path"
-            )
+            where, cure = f"{file}, line {lines[off]}", tell_size(lit, plate, ("µm", "mm"))
+            raise off_plate(where, lit[off], plate, cure=cure or ", or centre or shift the path")
         if (lit == lit[0]).all():
             x_mm, y_mm = 1e3 * lit[0]
             raise BadInput(

@@ -1,17 +1,14 @@
-"""THE TRUTH: a plate under a moving laser, what a camera sees of it, and exact solutions to check it with."""
+"""THE TRUTH: a plate under a moving laser, and what a camera sees of it."""
 
 from laserloop.plant.camera import Camera, Image
-from laserloop.plant.grid import Grid
-from laserloop.plant.make import PLANTS, make_plant
 from laserloop.plant.melt_pool import MeltPool
-from laserloop.plant.plant import Plant, Snapshot
-from laserloop.plant.settings import PlantSettings, graded_settings, moving_settings, paper_settings
+from laserloop.plant.plant import PLANTS, HeatSolver, Plant, PlantSettings, Snapshot, make_plant
 from laserloop.plant.surface import Hottest, Surface
 
 __all__ = [
     "PLANTS",
     "Camera",
-    "Grid",
+    "HeatSolver",
     "Hottest",
     "Image",
     "MeltPool",
@@ -19,8 +16,5 @@ __all__ = [
     "PlantSettings",
     "Snapshot",
     "Surface",
-    "graded_settings",
     "make_plant",
-    "moving_settings",
-    "paper_settings",
 ]

@@ -10,15 +10,16 @@ from scipy.interpolate import CubicSpline
 from scipy.sparse import csr_array
 
 from laserloop.bad_input import BadInput
-from laserloop.plant.sampling import bilinear, lattice, smooth
+from laserloop.plant.sampling import bilinear, lattice, nearest, resample, smooth
 from laserloop.plant.surface import Hottest, Surface
-from laserloop.process.camera import CameraSettings
+from laserloop.process.camera import CameraSettings, Sampling
 
 FloatArray = NDArray[np.float64]
 
 FEWEST_PIXELS = 3  # along a side; a parabola needs three
 NEGLIGIBLE = 1e-7  # weight of a far node in a pixel's mean; all together less than a millikelvin
 MOST_PIXELS = 4096  # along a side; no thermal camera has more
+SAMPLERS = {"nearest": nearest, "bilinear": bilinear, "smooth": smooth}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,7 +31,7 @@ class Image:
     y: FloatArray
     temperature: FloatArray
     peak: Hottest
-    smooth: bool = False  # the C¹ cubic between the pixels instead of the bilinear interpolant
+    sampling: Sampling = "nearest"  # how it is read at a point
     subgrid: bool = False  # was the peak found between the pixels?
 
     def __post_init__(self) -> None:
@@ -47,7 +48,7 @@ class Image:
     def with_temperature(self, temperature: FloatArray) -> "Image":
         """The same image with other temperatures, and their peak."""
         return develop(
-            Surface(self.x, self.y, temperature, self.time), smooth=self.smooth, subgrid=self.subgrid
+            Surface(self.x, self.y, temperature, self.time), sampling=self.sampling, subgrid=self.subgrid
         )
 
     def sample(self, points: ArrayLike) -> FloatArray:
@@ -79,12 +80,11 @@ class Image:
         return self._sample(lattice(centre, float(heading), size, float(spacing))).reshape(size, size)
 
     def _sample(self, points: FloatArray) -> FloatArray:
-        interpolate = smooth if self.smooth else bilinear
-        values: FloatArray = interpolate(self.x, self.y, self.temperature, points)
+        values: FloatArray = SAMPLERS[self.sampling](self.x, self.y, self.temperature, points)
         return values
 
 
-def develop(seen: Surface, *, smooth: bool, subgrid: bool) -> Image:
+def develop(seen: Surface, *, sampling: Sampling, subgrid: bool) -> Image:
     """The image of what a sensor has seen."""
     return Image(
         time=seen.time,
@@ -92,7 +92,7 @@ def develop(seen: Surface, *, smooth: bool, subgrid: bool) -> Image:
         y=seen.y,
         temperature=seen.temperature,
         peak=seen.peak if subgrid else seen.node,
-        smooth=smooth,
+        sampling=sampling,
         subgrid=subgrid,
     )
 
@@ -128,11 +128,11 @@ class Camera:
 
     def _change_sensor(self, old: "Sensor | None", surface: Surface) -> "Sensor":
         """A sensor for the nodes of this surface; what was exposed on the same plate is kept."""
-        new = Sensor(surface.x, surface.y, self.settings.pixel, smooth=self.settings.smooth)
+        new = Sensor(surface.x, surface.y, self.settings.pixel, smooth=self.settings.sampling == "smooth")
         if old is None or not old.sees_plate_of(surface):
             self.reset()
         else:
-            kept = [old.hand_over(frame, new) for frame in self._frames]
+            kept = [old.hand_over(frame, new) for frame in self._frames] if self.settings.exposure > 1 else []
             self._frames = deque(kept, maxlen=self.settings.exposure)
         return new
 
@@ -145,7 +145,7 @@ class Camera:
         if settings.noise > 0:
             temperature += self._noise.normal(0.0, settings.noise, temperature.shape)
         seen = Surface(sensor.x, sensor.y, temperature, time)
-        return develop(seen, smooth=settings.smooth, subgrid=settings.subgrid)
+        return develop(seen, sampling=settings.sampling, subgrid=settings.subgrid)
 
 
 class Sensor:
@@ -179,9 +179,8 @@ class Sensor:
         """A frame of this sensor on the places of another over the same plate; pixels stay as they are."""
         if np.array_equal(self.x, other.x) and np.array_equal(self.y, other.y):
             return frame
-        x, y = np.meshgrid(other.x, other.y)
-        points = np.column_stack((x.ravel(), y.ravel()))
-        return np.asarray(smooth(self.x, self.y, frame, points)).reshape(x.shape)
+        rows = resample(self.y, other.y, frame[np.newaxis])[0]
+        return np.asarray(resample(self.x, other.x, rows[..., np.newaxis])[..., 0])
 
     def read(self, surface: Surface) -> FloatArray:
         """The mean over each pixel of the surface between its nodes, (y, x), K; a new array."""

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 
 from laserloop.plant import sampling
-from laserloop.plant.grid import Grid
 
 FloatArray = NDArray[np.float64]
 
@@ -38,21 +37,17 @@ class Patch(NamedTuple):
     z: FloatArray  # m, from 0 on
     excess: FloatArray  # (z, y, x), θ above that of the liquidus, W/m
 
-
-def find_box(excess: FloatArray) -> tuple[slice, slice]:
-    """The rows and columns of (y, x) nodes around what is liquid, or around the hottest node if none is."""
-    rows, cols = np.nonzero(excess > 0.0)
-    if not rows.size:
-        rows, cols = (np.array([at]) for at in divmod(int(np.argmax(excess)), excess.shape[1]))
-    return (
-        slice(max(0, int(rows.min()) - MARGIN), int(rows.max()) + MARGIN + 1),
-        slice(max(0, int(cols.min()) - MARGIN), int(cols.max()) + MARGIN + 1),
-    )
-
-
-def cut_out(grid: Grid, box: tuple[slice, slice], excess: FloatArray) -> Patch:
-    """The patch of a box, of whose levels `excess` holds as many as matter."""
-    return Patch(grid.x[box[1]], grid.y[box[0]], grid.z[: len(excess)], excess)
+    @classmethod
+    def around(cls, x: FloatArray, y: FloatArray, z: FloatArray, excess: FloatArray) -> "Patch":
+        """Of a whole field, what lies around its liquid, or around the hottest node if there is none."""
+        rows, cols = np.nonzero(excess[0] > 0.0)
+        if not rows.size:
+            rows, cols = (np.array([at]) for at in divmod(int(np.argmax(excess[0])), excess.shape[2]))
+        down = slice(0, len(excess))
+        across, along = (
+            slice(max(0, int(at.min()) - MARGIN), int(at.max()) + MARGIN + 1) for at in (rows, cols)
+        )
+        return cls(x[along], y[across], z[down], excess[down, across, along])
 
 
 def measure_pool(patch: Patch, heading: float) -> MeltPool | None:

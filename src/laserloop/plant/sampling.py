@@ -1,9 +1,10 @@
 """Sampling kernels: the value of a field (y, x) between the lines of a tensor grid, held at its edge.
 
-Both interpolants are tensor products, Σ_rc w_r(y) w_c(x) f_rc. In the cell of width h from x_i on, with
+All are tensor products, Σ_rc w_r(y) w_c(x) f_rc. In the cell of width h from x_i on, with
 s = (x − x_i)/h and values f_i, f_{i+1}:
 
-linear   (1−s) f_i + s f_{i+1}
+nearest  f_i up to s = ½, f_{i+1} beyond
+linear    (1−s) f_i + s f_{i+1}
 cubic    (1+2s)(1−s)² f_i + s²(3−2s) f_{i+1} + h s(1−s)² f′_i − h s²(1−s) f′_{i+1}
 
 where f′_i is the slope at x_i of the parabola through nodes i−1, i, i+1, and on the first and last line of
@@ -13,6 +14,19 @@ axis on any spacing, third-order elsewhere, and needs 4 × 4 nodes.
 
 import numpy as np
 from numba import njit
+
+ROUNDING = 1e-9  # of a cell; a point in its middle belongs to the lower node, however it was rounded
+
+
+@njit(cache=True, error_model="numpy")
+def nearest(x, y, field, points):  # type: ignore[no-untyped-def]
+    """The values at the nodes that are nearest to points (n, 2)."""
+    values = np.empty(len(points))
+    for n in range(len(points)):
+        col, s = locate(x, points[n, 0])
+        row, t = locate(y, points[n, 1])
+        values[n] = field[row + (t > 0.5 + ROUNDING), col + (s > 0.5 + ROUNDING)]
+    return values
 
 
 @njit(cache=True, error_model="numpy")
@@ -93,3 +107,22 @@ def add_slope(nodes, at, scale, weights):  # type: ignore[no-untyped-def]
     weights[0] += scale * (2.0 * at - b - c) / ((a - b) * (a - c))
     weights[1] += scale * (2.0 * at - a - c) / ((b - a) * (b - c))
     weights[2] += scale * (2.0 * at - a - b) / ((c - a) * (c - b))
+
+
+@njit(cache=True, error_model="numpy")
+def resample(nodes, lines, field):  # type: ignore[no-untyped-def]
+    """The cubic along the middle axis of a field (before, nodes, after) at other places of that axis."""
+    before, size, after = field.shape
+    found = np.zeros((before, lines.size, after))
+    four = np.zeros(4)
+    for n in range(lines.size):
+        if size < 3:  # too few for a parabola
+            first, s = locate(nodes, lines[n])
+            four[0], four[1] = 1.0 - s, s
+        else:
+            first = weigh(nodes, lines[n], four)
+        for m in range(max(-first, 0), min(4, size - first)):
+            for b in range(before):
+                for a in range(after):
+                    found[b, n, a] += four[m] * field[b, first + m, a]
+    return found

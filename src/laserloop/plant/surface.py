@@ -2,12 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from laserloop.plant import sampling
+
 FloatArray = NDArray[np.float64]
+View = tuple[FloatArray, FloatArray, FloatArray]  # x, y and the temperatures on them
 
 POINTS = 8  # of the interpolant along each axis; ripple 0.02 K at σ/2 spacing where 5 points leave 0.7 K
 
@@ -21,49 +25,107 @@ class Hottest:
     y: float  # m
 
 
-@dataclass(frozen=True, eq=False)
 class Surface:
-    """Temperatures (y, x) in K on the grid lines x and y, m, at a time, s."""
+    """Temperatures (y, x) in K on the grid lines x and y, m, at a time, s.
 
-    x: FloatArray
-    y: FloatArray
-    temperature: FloatArray
-    time: float
-    at: tuple[int, int] | None = None  # row and column of the hottest node, if known
+    On nested grids the finest comes first, and the coarser ones `around` it are joined when somebody asks.
+    """
+
+    def __init__(
+        self,
+        x: FloatArray,
+        y: FloatArray,
+        temperature: FloatArray,
+        time: float,
+        *,
+        around: tuple[View, ...] = (),
+    ) -> None:
+        self.time = time
+        self._finest = x, y, temperature
+        self._around = around
 
     @cached_property
-    def _hottest(self) -> tuple[int, int]:
-        if self.at is not None:
-            return self.at
-        row, col = divmod(int(np.argmax(self.temperature)), len(self.x))
-        return row, col
+    def _joined(self) -> View:
+        if not self._around:
+            return self._finest
+        views = *reversed(self._around), self._finest
+        axes, field = [views[0][1], views[0][0]], views[0][2]
+        for x, y, finer in views[1:]:
+            axes, field = compose(axes, field, [y, x], finer)
+        return axes[1], axes[0], field
+
+    @property
+    def x(self) -> FloatArray:
+        """Grid lines, m."""
+        return self._joined[0]
+
+    @property
+    def y(self) -> FloatArray:
+        """Grid lines, m."""
+        return self._joined[1]
+
+    @property
+    def temperature(self) -> FloatArray:
+        """(y, x), K."""
+        return self._joined[2]
+
+    @cached_property
+    def _hottest(self) -> tuple[View, int, int]:
+        """The hottest node and its grid: what a beam has left behind may be on a coarser one."""
+        views = self._finest, *self._around
+        x, y, temperature = views[0]
+        row, col = find_hottest(temperature, 0, 0, 0, 0)
+        best, highest = (views[0], row, col), temperature[row, col]
+        for coarse in views[1:]:
+            cols, rows = (np.searchsorted(a, (b[0], b[-1])) for a, b in zip(coarse, (x, y), strict=False))
+            row, col = find_hottest(coarse[2], *rows, *cols)
+            if coarse[2][row, col] > highest:
+                best, highest = (coarse, row, col), coarse[2][row, col]
+            x, y, _ = coarse
+        return best
 
     @cached_property
     def node(self) -> Hottest:
         """The hottest node."""
-        row, col = self._hottest
-        return Hottest(float(self.temperature[row, col]), float(self.x[col]), float(self.y[row]))
+        (x, y, temperature), row, col = self._hottest
+        return Hottest(float(temperature[row, col]), float(x[col]), float(y[row]))
 
     @cached_property
     def peak(self) -> Hottest:
         """The maximum of the interpolant of degree 7 through the 8 × 8 nodes around it."""
-        row, col = self._hottest
-        return Hottest(*find_peak(self.x, self.y, self.temperature, row, col))
+        view, row, col = self._hottest
+        return Hottest(*find_peak(*view, row, col))
 
 
-def reach_edges(nodes: FloatArray, faces: FloatArray, field: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Nodes and field (nodes, …) with a line more on either edge of the plate, where the nodes end before it.
+def compose(
+    axes: list[FloatArray], field: FloatArray, finer_axes: list[FloatArray], finer: FloatArray
+) -> tuple[list[FloatArray], FloatArray]:
+    """A field on the lines of a finer grid where that is, and on its own outside, by cubics between them."""
+    lines, inner = [], []
+    for old, new in zip(axes, finer_axes, strict=True):
+        half = 0.25 * (new[-1] - new[-2])
+        before, after = old[old < new[0] - half], old[old > new[-1] + half]
+        lines.append(np.concatenate((before, new, after)))
+        inner.append(slice(len(before), len(before) + len(new)))
+    for axis, (old, now) in enumerate(zip(axes, lines, strict=True)):
+        before, after = field.shape[:axis], field.shape[axis + 1 :]
+        flat = field.reshape(prod(before), len(old), prod(after))
+        field = sampling.resample(old, now, flat).reshape(*before, len(now), *after)
+    field[tuple(inner)] = finer
+    return lines, field
 
-    The edge is insulated: there the parabola through the two nearest nodes has no slope.
-    """
-    if nodes[0] == faces[0]:
-        return nodes, field
-    (near, far), (near_end, far_end) = nodes[:2] - faces[0], faces[-1] - nodes[-1:-3:-1]
-    out = np.empty((len(nodes) + 2, field.shape[1]))
-    out[1:-1] = field
-    out[0] = field[0] + near**2 / (far**2 - near**2) * (field[0] - field[1])
-    out[-1] = field[-1] + near_end**2 / (far_end**2 - near_end**2) * (field[-1] - field[-2])
-    return np.concatenate((faces[:1], nodes, faces[-1:])), out
+
+@njit(cache=True, error_model="numpy")
+def find_hottest(temperature, south, north, west, east):  # type: ignore[no-untyped-def]
+    """Row and column of the largest value outside the rows and columns that a finer grid covers."""
+    best = (0, 0)
+    highest = -np.inf
+    for row in range(temperature.shape[0]):
+        inside = south <= row < north
+        for col in range(temperature.shape[1]):
+            if temperature[row, col] > highest and not (inside and west <= col < east):
+                best, highest = (row, col), temperature[row, col]
+    return best
 
 
 @njit(cache=True, error_model="numpy")

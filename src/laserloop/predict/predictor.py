@@ -4,7 +4,7 @@ N  horizon, ticks      d  ticks since the moment a forecast starts from      T̂
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,14 @@ class Predictor(Protocol):
         Called every tick. The image is a new one, perhaps some ticks old, or None if none came; the preview
         holds the powers given since then.
         """
+
+
+@runtime_checkable
+class Aiming(Protocol):
+    """A predictor that looks at images near the window only, and takes another one between two ticks."""
+
+    def aim(self, low: float, high: float) -> None:
+        """Compare images near this window, K, from now on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 from laserloop.bad_input import BadInput
 from laserloop.paths.path import ScanPath
 from laserloop.process import Process
+from laserloop.process.camera import Sampling, check_sampling
 
 SPEED_RANGE = 1.05  # times slower or faster than what was learned; 5 % of speed are 12 K
 PIXEL_RANGE = 0.5  # of the beam's σ; a wider pixel averages the peak away: 60 K at 1 σ, 194 K at 2 σ
@@ -34,7 +35,7 @@ class TrainedFor:
     process: Process
     plant: str
     reading: str = "node"  # T_max is the hottest node, or the peak between nodes
-    smooth: bool = False  # previews by the C¹ cubic, or bilinearly
+    sampling: Sampling = "nearest"  # how previews were read
     area: Box  # m: x_min, x_max, y_min, y_max of the beam
     temperatures: tuple[float, float]  # K, of T_max
 
@@ -44,7 +45,7 @@ class TrainedFor:
             "process": self.process.to_json(),
             "plant": self.plant,
             "reading": self.reading,
-            "smooth": self.smooth,
+            "sampling": self.sampling,
             "area_mm": [round(1e3 * side, 6) for side in self.area],
             "temperatures_k": [round(limit, 3) for limit in self.temperatures],
         }
@@ -55,20 +56,21 @@ class TrainedFor:
         try:
             x_low, x_high, y_low, y_high = (float(side) / 1e3 for side in given["area_mm"])
             coldest, hottest = map(float, given["temperatures_k"])
-            words = str(given["plant"]), str(given["reading"]), bool(given["smooth"])
+            words = str(given["plant"]), str(given["reading"])
+            sampling = _read_sampling(given)
             process = Process.from_json(given["process"], where=f"the process of {where}")
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             if isinstance(problem, BadInput):
                 raise
             raise BadInput(
-                f"{where} must say what it was trained for (process, plant, reading, smooth, area_mm, "
+                f"{where} must say what it was trained for (process, plant, reading, sampling, area_mm, "
                 "temperatures_k), but does not; train it again."
             ) from None
         return cls(
             process=process,
             plant=words[0],
             reading=words[1],
-            smooth=words[2],
+            sampling=sampling,
             area=(x_low, x_high, y_low, y_high),
             temperatures=(coldest, hottest),
         )
@@ -137,3 +139,12 @@ class TrainedFor:
                 f"over more than {PIXEL_RANGE:g} σ of the beam",
                 f"take a camera with --pixel-um {1e6 * most:g} or less",
             )
+
+
+def _read_sampling(given: Mapping[str, Any]) -> Sampling:
+    """How previews were read; models of version 0.2 and before only say whether it was by the cubic."""
+    if "sampling" not in given:
+        return "smooth" if given["smooth"] else "bilinear"
+    sampling: Sampling = given["sampling"]
+    check_sampling(sampling)
+    return sampling

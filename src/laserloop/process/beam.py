@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from laserloop.bad_input import BadInput
+from laserloop.bad_input import BadInput, is_finite, show
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +13,9 @@ class Beam:
     absorptivity: float = 1.0  # η, share of the power that becomes heat
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.sigma) and self.sigma > 0):
-            raise BadInput(f"the beam's sigma must be a positive length in m, got {self.sigma}: correct it")
-        if not 0 < self.absorptivity <= 1:
-            raise BadInput(f"absorptivity must lie in (0, 1], got {self.absorptivity}: correct it")
+        if not (is_finite(self.sigma) and self.sigma > 0):
+            raise BadInput(
+                f"the beam's sigma must be a positive length in m, got {show(self.sigma)}: correct it"
+            )
+        if not (is_finite(self.absorptivity) and 0 < self.absorptivity <= 1):
+            raise BadInput(f"absorptivity must lie in (0, 1], got {show(self.absorptivity)}: correct it")

@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Literal, get_args
 
-import numpy as np
+from laserloop.bad_input import BadInput, is_finite, show
 
-from laserloop.bad_input import BadInput
+Sampling = Literal["nearest", "bilinear", "smooth"]
+"""How an image is read at a point: at the nearest pixel (the paper), bilinearly, or by a C¹ cubic."""
+SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
+HEAT_RATIO = (0.5, 5.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,21 +23,31 @@ class CameraSettings:
     every: int = 1  # ticks from one image to the next
     emissivity: float = 1.0  # true over assumed; temperatures read ε^¼ of what they are
     seed: int = 0  # of the noise
-    smooth: bool = False  # sample between the pixels by a C¹ cubic, or bilinearly (the paper)?
+    sampling: Sampling = "nearest"  # how temperatures ahead are read; the paper says no more than "directly"
+    heat_ratio: tuple[float, float] = HEAT_RATIO  # of seen to expected: beyond, an image is not of this plate
     subgrid: bool = False  # is the peak found between the pixels, or is it the hottest one (the paper)?
 
     def __post_init__(self) -> None:
-        if self.pixel is not None and not (np.isfinite(self.pixel) and self.pixel > 0):
+        if self.pixel is not None and not (is_finite(self.pixel) and self.pixel > 0):
             raise BadInput(
-                f"a camera's pixel must be a positive length in m or None, got {self.pixel}: correct it"
+                f"a camera's pixel must be a positive length in m or None, got {show(self.pixel)}: correct it"
             )
-        if not (np.isfinite(self.noise) and self.noise >= 0):
-            raise BadInput(f"a camera's noise must be a finite number ≥ 0 K, got {self.noise}: correct it")
-        if not (np.isfinite(self.emissivity) and self.emissivity > 0):
+        if not (is_finite(self.noise) and self.noise >= 0):
             raise BadInput(
-                f"a camera's emissivity must be a positive number, got {self.emissivity}: correct it"
+                f"a camera's noise must be a finite number ≥ 0 K, got {show(self.noise)}: correct it"
             )
+        if not (is_finite(self.emissivity) and self.emissivity > 0):
+            raise BadInput(
+                f"a camera's emissivity must be a positive number, got {show(self.emissivity)}: correct it"
+            )
+        check_sampling(self.sampling)
         for name, least in (("exposure", 1), ("delay", 0), ("every", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise BadInput(f"a camera's {name} must be a whole number ≥ {least}, got {value}: correct it")
+
+
+def check_sampling(given: object) -> None:
+    """Refuse a sampling that nobody knows."""
+    if given not in SAMPLINGS:
+        raise BadInput(f"a sampling must be one of {', '.join(SAMPLINGS)}, got {given!r}: choose one")

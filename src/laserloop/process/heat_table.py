@@ -9,6 +9,7 @@ An alloy that melts has more pieces of the same step, up to its boiling point; w
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,6 @@ from laserloop.process.material import Material
 FloatArray = NDArray[np.float64]
 
 RIGHT = 1e-9  # K
-WIDEST = 80.0  # K above ambient that one polynomial may serve,
-EXACT = 1e-7  # K, as long as it is so near
-TERMS = 7
-BELOW = 1e-4  # of it, what may lie below ambient
-STEEP = 1.5  # times the least dH/dθ of anything colder: from there on Newton's steps are watched
 MOST_CELLS = 200_000  # with the melt
 CELLS = 2048  # 304 steel: H(θ) and T(θ) exact to 3e-7 K (tests/process/test_heat_table.py)
 
@@ -37,8 +33,7 @@ class HeatTable:
     per_step: float  # 1 / step of θ
     heat: FloatArray  # (cells + 2, 3) coefficients of H, lowest power first, in units of the step
     temperature: FloatArray  # the same for T
-    slopes: tuple[float, float]  # the least and the largest dH/dθ = ρc/k of the solid, s/m²
-    cold: tuple[float, ...]  # from which θ to which H(θ) is also Σ cₙθⁿ, n = 1 … 7, and these cₙ
+    stiffest: float  # the largest dH/dθ = ρc/k of the solid, s/m²
 
     def temperature_of(self, theta: FloatArray) -> FloatArray:
         """T(θ)."""
@@ -60,18 +55,29 @@ class HeatTable:
             "temperatures must be finite and near the material's range to be converted: correct them"
         )
 
+    def stiffness_of(self, theta: FloatArray) -> FloatArray:
+        """dH/dθ = ρc/k, s/m²."""
+        return self._slope(self.heat, theta)
+
+    def by_heat(self) -> tuple[FloatArray, float, float]:
+        """θ(H) in quadratic pieces (3, n) as above but of equal H; H of the first knot, and pieces per H."""
+        knots, ends = self.low + np.arange(len(self.heat) - 1) / self.per_step, self.heat[1:, 0]
+        step = float(ends[CELLS] - ends[0]) / CELLS  # in the solid as many as there
+        heat = ends[0] + step * np.arange(int((ends[-1] - ends[0]) / step) + 1)
+        theta = np.interp(heat, ends, knots)
+        for _ in range(8):
+            off = (self.heat_of(theta) - heat) / self.stiffness_of(theta)
+            theta = np.clip(theta - off, knots[0], knots[-1])
+        pieces = quadratics(theta, step / self.stiffness_of(theta))
+        part, zero = np.modf(-heat[0] / step)
+        pieces[:, 0] -= pieces[int(zero) + 1] @ (1.0, part, part * part)  # no heat is exactly no rise
+        return np.ascontiguousarray(pieces.T), float(heat[0]), 1.0 / step
+
     @property
     def ambient_capacity(self) -> float:
         """ρc at ambient temperature, J/m³K: turns residuals of H into kelvin."""
         zero = np.zeros(1)
         return float((self._slope(self.heat, zero) / self._slope(self.temperature, zero))[0])
-
-    @property
-    def watch(self) -> float:
-        """θ above which H(θ) may be much steeper than below, as where an alloy melts; ∞ if nowhere."""
-        slope = self.heat[:, 1] + self.heat[:, 2]  # mean of each piece
-        steep = np.flatnonzero(slope > STEEP * np.minimum.accumulate(slope))
-        return self.low + max(0, int(steep[0]) - 2) / self.per_step if steep.size else np.inf
 
     def _locate(self, theta: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
         place = (theta - self.low) * self.per_step
@@ -89,6 +95,7 @@ class HeatTable:
         return (c[..., 1] + f * 2 * c[..., 2]) * self.per_step
 
 
+@lru_cache(maxsize=8)  # of one material each: whoever asks for it gets the same
 def tabulate(material: Material, ambient: float, cells: int = CELLS) -> HeatTable:
     """Integrate a material from `ambient` into a heat table over its range of validity."""
     if not (np.isfinite(ambient) and ambient > 0):
@@ -99,7 +106,7 @@ def tabulate(material: Material, ambient: float, cells: int = CELLS) -> HeatTabl
     T = solid.invert(theta)
     step = theta[1] - theta[0]
     heat, capacity, k = solid.at(T)[:, 1], material.apparent_capacity(T), material.conductivity(T)
-    slopes = _quadratics(heat, capacity / k * step)[:, 1] / step
+    slopes = quadratics(heat, capacity / k * step)[:, 1] / step
     if material.melting is not None:
         melt = _Integrals(material, (material.valid[1], material.last), material.melting.knots())
         more = _check_cells(melt.sums[-1, 0] / step, material)
@@ -112,32 +119,13 @@ def tabulate(material: Material, ambient: float, cells: int = CELLS) -> HeatTabl
         ambient=ambient,
         low=float(low),
         per_step=float(1.0 / step),
-        heat=_quadratics(heat, capacity / k * step),
-        temperature=_quadratics(T, step / k),
-        slopes=(float(slopes.min()), float(slopes.max())),
-        cold=_fit_near_ambient(solid, ambient),
+        heat=quadratics(heat, capacity / k * step),
+        temperature=quadratics(T, step / k),
+        stiffest=float(slopes.max()),
     )
     table.heat[:, 0] -= table.heat_of(np.zeros(1))  # so that a plate at rest holds exactly no heat
     table.temperature[:, 0] += ambient - table.temperature_of(np.zeros(1))
     return table
-
-
-def _fit_near_ambient(solid: "_Integrals", ambient: float) -> tuple[float, ...]:
-    """One polynomial for all that is just a little warm: most of a plate, and no table to look up."""
-    rows = solid.material.knots()
-    above = rows[rows > ambient + RIGHT]
-    highest = min(ambient + WIDEST, float(above[0]) if above.size else ambient)
-    for _ in range(6 if highest > ambient else 0):
-        T = ambient + (highest - ambient) * 0.5 * (1.0 - np.cos(np.pi * (np.arange(1, 65)) / 64.0))
-        theta, heat = solid.at(T).T
-        fit = np.polynomial.Polynomial.fit(theta, heat / theta, TERMS - 1).convert().coef
-        error = theta * np.polynomial.polynomial.polyval(theta, fit) - heat
-        if len(fit) == TERMS and np.abs(error).max() < EXACT * float(
-            solid.material.apparent_capacity(ambient)
-        ):
-            return -BELOW * float(theta[-1]), float(theta[-1]), *(float(c) for c in fit)
-        highest = 0.5 * (ambient + highest)
-    return np.inf, -np.inf, *(0.0,) * TERMS  # no θ lies there
 
 
 def _check_cells(wanted: float, material: Material) -> int:
@@ -149,7 +137,7 @@ def _check_cells(wanted: float, material: Material) -> int:
     return int(np.ceil(wanted))
 
 
-def _quadratics(value: FloatArray, slope: FloatArray) -> FloatArray:
+def quadratics(value: FloatArray, slope: FloatArray) -> FloatArray:
     """Pieces with exact ends and exact first slope; a linear one before the first and after the last."""
     rise, first = np.diff(value), slope[:-1].copy()
     first = np.where(first < 2.0 * rise, first, rise)  # a piece that would bend over becomes a straight line

@@ -1,9 +1,9 @@
 """The laser: what it can give, and how fast it follows its command."""
 
 from dataclasses import dataclass
-from math import exp, isfinite
+from math import exp
 
-from laserloop.bad_input import BadInput
+from laserloop.bad_input import BadInput, is_finite, show
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,15 +14,16 @@ class Laser:
     lag: float = 0.0  # τ, s; 0 follows at once
 
     def __post_init__(self) -> None:
-        low, high = self.power
-        if not (isfinite(low) and isfinite(high) and 0 <= low < high):
+        pair = self.power if isinstance(self.power, tuple | list) and len(self.power) == 2 else (1, 0)
+        if not (all(is_finite(limit) for limit in pair) and 0 <= pair[0] < pair[1]):
+            told = show(self.power) if not isinstance(self.power, tuple | list) else self.power
             raise BadInput(
-                f"the laser's power must be two numbers from 0 W on, low before high, got {self.power}: "
+                f"the laser's power must be two numbers from 0 W on, low before high, got {told}: "
                 "correct them"
             )
-        if not (isfinite(self.lag) and self.lag >= 0):
+        if not (is_finite(self.lag) and self.lag >= 0):
             raise BadInput(
-                f"the laser's lag must be a finite time of at least 0 s, got {self.lag}: correct it"
+                f"the laser's lag must be a finite time of at least 0 s, got {show(self.lag)}: correct it"
             )
 
     def follow(self, power: float, command: float, tick: float) -> tuple[float, float]:

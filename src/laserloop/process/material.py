@@ -22,6 +22,12 @@ Property = Polynomial | PchipInterpolator
 
 COLUMNS = ("T", "k", "rho", "cp")
 LEAST, MOST = 1e-6, 1e9  # in the units above; beyond, the heat balance loses its digits
+DIFFUSIVITY = 1e-7, 2e-4  # m²/s, from polymers to silver
+SLIPS = (  # a property, what it is multiplied with if it is in the first unit, and where it lies then
+    ("rho", 1e3, "g/cm³", "kg/m³", (500.0, 25_000.0)),
+    ("cp", 1e3, "J/gK", "J/kgK", (50.0, 5e3)),
+    ("k", 1e2, "W/cmK", "W/mK", (0.1, 500.0)),
+)
 SLACK = 0.5  # K, less is not worth a sentence
 
 
@@ -52,6 +58,7 @@ class Material:
                 f"material {self.name} must be solid up to the end of its range, {high:g} K, but its solidus "
                 f"is {self.melting.solidus:g} K: narrow `valid` or correct solidus_k"
             )
+        self._check_curves()
         T = np.union1d(np.linspace(low, high, 2001), self.knots())
         for label, name in (("conductivity", "k"), ("density", "rho"), ("heat capacity", "cp")):
             values = self._held(name, T)
@@ -62,6 +69,36 @@ class Material:
                     f"{low:g}–{high:g} K, got {values[bad[0]]:g} at {T[bad[0]]:.5g} K: correct the data or "
                     "narrow `valid`"
                 )
+
+    def check_diffusivity(self, T: float) -> None:
+        """Refuse a k/(ρc) at `T`, K, that no solid has, and name the likely slip."""
+        values = {name: float(self._held(name, T)) for name in COLUMNS[1:]}
+        alpha = values["k"] / (values["rho"] * values["cp"])
+        least, most = DIFFUSIVITY
+        if least <= alpha <= most:
+            return
+        cure = "check the units of k (W/mK), rho (kg/m³) and cp (J/kgK)"
+        for name, factor, slip, unit, (low, high) in SLIPS:
+            mended = alpha * (factor if name == "k" else 1 / factor)
+            if low <= values[name] * factor <= high and least <= mended <= most:
+                cure = f"{name} = {values[name]:.4g} looks like {slip}, so give it in {unit}"
+                break
+        raise BadInput(
+            f"the diffusivity k/(ρc) of material {self.name} must lie between {least:g} and {most:g} m²/s, "
+            f"got {alpha:.3g} at {T:g} K: {cure}"
+        )
+
+    def _check_curves(self) -> None:
+        """Refuse what no file can say: curves of several kinds, or through rows at different temperatures."""
+        curves = [getattr(self, name) for name in COLUMNS[1:]]
+        tables = [curve.x for curve in curves if isinstance(curve, PchipInterpolator)]
+        alike = len(tables) == len(curves) and all(np.array_equal(tables[0], T) for T in tables)
+        if not (alike or all(isinstance(curve, Polynomial) for curve in curves)):
+            kinds = ", ".join(f"{name} {type(getattr(self, name)).__name__}" for name in COLUMNS[1:])
+            raise BadInput(
+                f"the properties of material {self.name} must be three polynomials, or three tables at the "
+                f"same temperatures, got {kinds}: use Material.from_table"
+            )
 
     @classmethod
     def constant(cls, *, k: float, rho: float, cp: float, name: str = "constant") -> Self:

@@ -9,9 +9,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.polynomial import Polynomial
 
-from laserloop.bad_input import BadInput, show
+from laserloop.bad_input import BadInput, check_kind, guess, show
 from laserloop.process.material import (
     COLUMNS,
     Material,
@@ -40,13 +41,20 @@ def shipped_materials() -> tuple[str, ...]:
 
 def find_material(text: str) -> Material:
     """A shipped material by name, or one read from a CSV or YAML file by path."""
-    name = text.lower()
+    name = check_kind(text, str, "a material", "name a shipped one, such as '316', or a file").lower()
     if name in shipped_materials():
         return _read_shipped(name)
     if name.endswith((".csv", ".yaml", ".yml")):
         return read_material(text)
-    known = ", ".join(shipped_materials())
-    raise BadInput(f"a material must be {known} or a .csv or .yaml file, got {show(text)}: choose one")
+    known, meant = ", ".join(shipped_materials()), guess(text, shipped_materials())
+    raise BadInput(f"a material must be {known} or a .csv or .yaml file, got {show(text)}{meant}: choose one")
+
+
+def name_shipped(material: Material) -> str | None:
+    """The name by which exactly this material ships, if it does."""
+    name = material.name.lower()
+    ships = name in shipped_materials()
+    return name if ships and describe_material(find_material(name)) == describe_material(material) else None
 
 
 @cache
@@ -97,10 +105,17 @@ def describe_material(material: Material) -> dict[str, Any]:
         told["melting"] = {"source": material.melting.source, **material.melting.numbers()}
     curves = {label: getattr(material, label) for label in COLUMNS[1:]}
     if all(isinstance(curve, Polynomial) for curve in curves.values()):
-        return told | {"polynomial": {label: curve.coef.tolist() for label, curve in curves.items()}}
+        return told | {"polynomial": {label: _in_kelvin(curve) for label, curve in curves.items()}}
     T = curves["k"].x.tolist()
     rows = {label: [float(f"{value:.{DIGITS}g}") for value in curve(T)] for label, curve in curves.items()}
     return told | {"table": {"T": T, **rows}}
+
+
+def _in_kelvin(curve: Polynomial) -> list[float]:
+    """Coefficients of 1, T, T², …; a fit has those of a scaled T."""
+    scaled = not np.array_equal(curve.domain, curve.window)
+    found: list[float] = (curve.convert() if scaled else curve).coef.tolist()
+    return found
 
 
 def count_numbers(material: Material) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from laserloop.bad_input import BadInput, show
+from laserloop.bad_input import BadInput, check_kind, show
 from laserloop.process.beam import Beam
 from laserloop.process.camera import CameraSettings
 from laserloop.process.laser import Laser
@@ -18,7 +18,22 @@ from laserloop.process.material_file import (
     find_material,
     parse_material,
 )
-from laserloop.process.schema import ENTRIES, FORMAT, check_keys, find_entry, get_value, set_value
+from laserloop.process.schema import (
+    ENTRIES,
+    FORMAT,
+    check_keys,
+    drop_value,
+    find_entry,
+    get_value,
+    set_value,
+)
+
+PARTS: dict[str, tuple[type, str]] = {  # what each part must be, and how to make one
+    "material": (Material, "find one, such as find_material('316')"),
+    "beam": (Beam, "make one, such as Beam(sigma=80e-6)"),
+    "laser": (Laser, "make one, such as Laser(power=(0.0, 30.0))"),
+    "camera": (CameraSettings, "make one, such as CameraSettings(noise=5.0)"),
+}
 
 
 # No slots: cached_property keeps the hash.
@@ -41,10 +56,19 @@ class Process:
     camera: CameraSettings = field(default_factory=CameraSettings)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", read_name(self.name, "a process"))
+        for name, (kind, cure) in PARTS.items():
+            check_kind(getattr(self, name), kind, f"the {name} of a process", cure)
         for entry in ENTRIES:
             entry.check(get_value(self, entry))
-        if not isinstance(self.material, Material):
-            raise BadInput(f"the material of a process must be a Material, got {self.material!r}: find one")
+        self.material.check_diffusivity(self.ambient)
+
+    def __repr__(self) -> str:
+        (low, high), (least, most) = self.window, self.laser.power
+        return (
+            f"Process({self.name!r}: {self.material.name}, {low:g}–{high:g} K, {least:g}–{most:g} W, "
+            f"σ {1e6 * self.beam.sigma:g} µm, {1e3 * self.speed:g} mm/s, ticks of {1e6 * self.tick:g} µs)"
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Process) and self.hash == other.hash
@@ -56,10 +80,14 @@ class Process:
     def hash(self) -> str:
         """The first 16 hex digits of the hash of all numbers; names and sources do not count.
 
-        Nor does the melting that ships with an alloy, see `count_numbers`.
+        Nor do the melting that ships with an alloy, see `count_numbers`, and keys that came later where they
+        say what was so before.
         """
         told = self.to_json()
         told.pop("name")
+        for entry in ENTRIES:
+            if entry.newly is not None and get_value(self, entry) == entry.newly:
+                drop_value(told, entry)
         told["material"] = count_numbers(self.material)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -95,6 +123,13 @@ class Process:
                 entry = find_entry(key)
                 changes[entry.field] = entry.read(value, "the process")
         return self._with(changes)
+
+    def describe_power(self) -> str:
+        """What a watt means in files that are planned for this process."""
+        share = self.beam.absorptivity
+        if share == 1.0:
+            return "absorbed power (absorptivity 1)"
+        return f"emitted power, of which {100 * share:.3g} % are absorbed"
 
     def differences(self, other: "Process") -> list[str]:
         """The keys whose values differ."""

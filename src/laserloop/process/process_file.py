@@ -7,10 +7,10 @@ from pathlib import Path
 
 import yaml
 
-from laserloop.bad_input import BadInput
+from laserloop.bad_input import BadInput, check_kind, guess
 from laserloop.process.material_file import describe_material, shipped_materials
 from laserloop.process.process import Process
-from laserloop.process.schema import ENTRIES, FORMAT, SECTIONS, Entry, get_value
+from laserloop.process.schema import DIGITS, ENTRIES, FORMAT, SECTIONS, Entry, get_value
 from laserloop.process.yaml_file import load_yaml, read_text
 
 LARGEST_FILE = 1_000_000  # bytes; a material's table of a thousand rows inside takes 40 kB
@@ -26,13 +26,14 @@ def shipped_processes() -> tuple[str, ...]:
 
 def find_process(text: str) -> Process:
     """A built-in process by name, or one read from a YAML file by path."""
+    check_kind(text, str, "a process", "name a built-in one, such as '316', or a .yaml file")
     if text.lower() in shipped_processes():
         name = text.lower()
         return _parse((SHELF / f"{name}.yaml").read_text(encoding="utf-8"), name, Path())
     if Path(text).suffix.lower() in (".yaml", ".yml"):
         return read_process(text)
-    known = ", ".join(shipped_processes())
-    raise BadInput(f"a process must be {known} or a .yaml file, but got {text[:80]!r}; choose one.")
+    known, meant = ", ".join(shipped_processes()), guess(text, shipped_processes())
+    raise BadInput(f"a process must be {known} or a .yaml file, but got {text[:80]!r}{meant}; choose one.")
 
 
 def read_process(file: str | Path) -> Process:
@@ -58,11 +59,22 @@ def _parse(text: str, name: str, folder: Path) -> Process:
     return Process.from_json(named if material is None else {**named, "material": material}, where=where)
 
 
-def write_process(process: Process, *, material: str | None = None) -> str:
+def write_process(process: Process, *, material: str | None = None, folder: Path | None = None) -> str:
     """The text of a process file: every key with its unit, its range and what it does.
 
-    `material` is the name or file to write in place of the whole table.
+    `material` is the name or file to write in place of the whole table. What would be read again as another
+    process, a material's file being in `folder`, is refused.
     """
+    text = _write(process, material)
+    if (material is None or folder is not None) and _parse(text, "", folder or Path()) != process:
+        raise BadInput(
+            f"a process file must say what it was given, but that of {process.name} would not; write the "
+            "numbers into it by hand."
+        )
+    return text
+
+
+def _write(process: Process, material: str | None) -> str:
     inside = describe_material(process.material)
     whole = yaml.safe_dump({"material": inside}, sort_keys=False, allow_unicode=True, default_flow_style=None)
     lines = [
@@ -83,11 +95,10 @@ def write_process(process: Process, *, material: str | None = None) -> str:
 
 def _write_entry(process: Process, entry: Entry, key: str) -> list[str]:
     value = entry.tell(get_value(process, entry))
-    shown = (
-        ""
-        if value is None
-        else f" [{', '.join(f'{v:g}' for v in value)}]"
-        if entry.names
-        else f" {value:.12g}"
-    )
+    if value is None:
+        shown = ""
+    elif entry.names:
+        shown = f" [{', '.join(f'{part:.{DIGITS}g}' for part in value)}]"
+    else:
+        shown = f" {value:.{DIGITS}g}"
     return [f"# {entry.text} ({entry.rule})", f"{key}:{shown}"]

@@ -3,12 +3,13 @@
 One table is behind the file, the JSON, the options of the command line and the comments that `init` writes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from laserloop.bad_input import BadInput, show
+from laserloop.bad_input import BadInput, guess, show
+from laserloop.process.camera import HEAT_RATIO
 
 FORMAT = 1
 DIGITS = 12  # that a file keeps of a number, so that units cost no bits on the way there and back
@@ -29,6 +30,8 @@ class Entry:
     rising: bool = False  # must a list rise?
     whole: bool = False
     optional: bool = False  # may it be empty?
+    newly: Any = None  # its value in files from before there was this key; the hash does not count that
+    slips: tuple[tuple[str, float, float], ...] = ()  # units given by mistake: name, factor, then offset
 
     @property
     def rule(self) -> str:
@@ -42,7 +45,30 @@ class Entry:
 
     def check(self, value: Any) -> None:
         """Refuse an SI value out of range."""
-        self.read(self.tell(value), "a process")
+        try:
+            told = self.tell(value)
+        except (TypeError, ValueError, OverflowError):
+            raise BadInput(
+                f"{self.key} of a process must be {self.rule}, in SI units here, but is {show(value)}; "
+                "correct it."
+            ) from None
+        try:
+            self.read(told, "a process")
+        except BadInput:
+            if (meant := self._read_as_written(value)) is None:
+                raise
+            raise BadInput(
+                f"{self.key} of a process must be {self.rule}, but is {_show(told)}; give {meant}, "
+                "since a script takes SI units."
+            ) from None
+
+    def _read_as_written(self, value: Any) -> str | None:
+        """What to give instead, if a script gave the number that a file would have."""
+        numbers = [float(part) for part in value] if self.names else [float(value)]
+        if self.per == 1.0 or not all(self.low <= number <= self.high for number in numbers):
+            return None
+        told = ", ".join(f"{number / self.per:g}" for number in numbers)
+        return f"({told})" if self.names else told
 
     def tell(self, value: Any) -> Any:
         """An SI value as a file has it."""
@@ -68,11 +94,23 @@ class Entry:
             or len(parts) != max(1, len(self.names))
             or bool(self.names) != isinstance(given, list | tuple)
         ):
-            raise BadInput(f"{self.key} of {where} must be {self.rule}, but is {_show(given)}; correct it.")
+            raise BadInput(
+                f"{self.key} of {where} must be {self.rule}, but is {_show(given)}; "
+                f"{self.hint(numbers) or 'correct it'}."
+            )
         if self.whole:
             return int(numbers[0])
         scaled = tuple(number / self.per for number in numbers)
         return scaled if self.names else scaled[0]
+
+    def hint(self, numbers: Sequence[float]) -> str:
+        """What to give instead, if the numbers would do in a unit that is often mistaken for this one."""
+        for unit, factor, offset in self.slips:
+            meant = [number * factor + offset for number in numbers]
+            if all(self.low <= number <= self.high for number in meant):
+                told = ", ".join(f"{number:.6g}" for number in meant)
+                return f"give {f'[{told}]' if self.names else told} if it is in {unit}"
+        return ""
 
     def _round(self, value: float) -> float:
         given = float(value) * self.per
@@ -102,18 +140,20 @@ PAIR = ("low", "high")
 ENTRIES = (
     Entry(
         key="plate_mm", field="plate", low=0.2, high=1000.0, unit="mm", per=MILLI, names=("x", "y", "z"),
+        slips=(("m", 1e3, 0.0), ("µm", 1e-3, 0.0)),
         text="Edges of the plate; the origin is the centre of its surface.",
     ),
     Entry(
-        key="ambient_k", field="ambient", low=1.0, high=5e3, unit="K",
+        key="ambient_k", field="ambient", low=200.0, high=5e3, unit="K", slips=(("°C", 1.0, 273.15),),
         text="Temperature at the start, and always at the plate's bottom.",
     ),
     Entry(
         key="beam.sigma_um", field="beam.sigma", low=5.0, high=1e4, unit="µm", per=MICRO,
+        slips=(("mm", 1e3, 0.0), ("m", 1e6, 0.0)),
         text="Standard deviation of the Gaussian beam (a quarter of its 1/e² diameter); wider is cooler.",
     ),
     Entry(
-        key="beam.absorptivity", field="beam.absorptivity", low=1e-4, high=1.0,
+        key="beam.absorptivity", field="beam.absorptivity", low=1e-4, high=1.0, slips=(("%", 0.01, 0.0),),
         text="Share of the power that becomes heat; 1 if powers are absorbed powers.",
     ),
     Entry(
@@ -125,11 +165,12 @@ ENTRIES = (
         text="Time constant with which the laser follows its command; 0 is at once.",
     ),
     Entry(
-        key="tick_us", field="tick", low=1e-2, high=1e6, unit="µs", per=MICRO,
+        key="tick_us", field="tick", low=1e-2, high=1e6, unit="µs", per=MICRO, slips=(("s", 1e6, 0.0),),
         text="Control period, during which the power is constant.",
     ),
     Entry(
-        key="speed_mm_s", field="speed", low=1e-3, high=1e6, unit="mm/s", per=MILLI,
+        key="speed_mm_s", field="speed", low=1e-3, high=2e4, unit="mm/s", per=MILLI,
+        slips=(("mm/min", 1 / 60, 0.0),),
         text="Scan speed where a path does not give its own; slower is hotter.",
     ),
     Entry(
@@ -138,6 +179,7 @@ ENTRIES = (
     ),
     Entry(
         key="camera.pixel_um", field="camera.pixel", low=1.0, high=1e4, unit="µm", per=MICRO, optional=True,
+        slips=(("mm", 1e3, 0.0), ("m", 1e6, 0.0)),
         text="Edge of a pixel on the plate; empty: as fine as the simulation's grid.",
     ),
     Entry(
@@ -156,6 +198,11 @@ ENTRIES = (
         key="camera.every_ticks", field="camera.every", low=1, high=1000, unit="ticks", whole=True,
         text="Ticks from one image to the next.",
     ),
+    Entry(
+        key="camera.heat_ratio", field="camera.heat_ratio", low=0.05, high=20.0, names=PAIR, rising=True,
+        newly=HEAT_RATIO,
+        text="Least and most of the heat expected that an image may show; the twin's gain stays within.",
+    ),
 )  # fmt: skip
 
 BY_KEY = {entry.key: entry for entry in ENTRIES}
@@ -167,7 +214,10 @@ def find_entry(name: str) -> Entry:
     """The entry with this key, its section left out or not."""
     found = [entry for entry in ENTRIES if name in (entry.key, entry.key.rpartition(".")[2])]
     if len(found) != 1:
-        raise BadInput(f"a process has the keys {_list_keys()}, but {name[:40]!r} was given; choose one.")
+        raise BadInput(
+            f"a process has the keys {_list_keys()}, but {name[:40]!r} was given"
+            f"{guess(name, _name_keys())}; choose one."
+        )
     return found[0]
 
 
@@ -196,7 +246,8 @@ def check_keys(given: Mapping[str, Any], where: str) -> dict[Entry, Any]:
     for key in flat:
         if key not in BY_KEY:
             raise BadInput(
-                f"{where} may have the keys {_list_keys()}, but has {str(key)[:40]!r}; correct or remove it."
+                f"{where} may have the keys {_list_keys()}, but has {str(key)[:40]!r}"
+                f"{guess(key, _name_keys())}; correct or remove it."
             )
     return {BY_KEY[key]: value for key, value in flat.items()}
 
@@ -212,6 +263,17 @@ def set_value(told: dict[str, Any], entry: Entry, value: Any) -> None:
     """Put a value where a file has it."""
     section, _, name = entry.key.rpartition(".")
     (told.setdefault(section, {}) if section else told)[name] = value
+
+
+def drop_value(told: dict[str, Any], entry: Entry) -> None:
+    """Take a value away from where a file has it."""
+    section, _, name = entry.key.rpartition(".")
+    del (told[section] if section else told)[name]
+
+
+def _name_keys() -> list[str]:
+    """Keys as people write them, with their section and without."""
+    return [*OTHERS, *BY_KEY, *(key.rpartition(".")[2] for key in BY_KEY), *SECTIONS]
 
 
 def _list_keys() -> str:

@@ -95,7 +95,7 @@ def draw_overview(episode: Episode, *, window: Window = WINDOW) -> Figure:
 
 
 def find_limits(episodes: Iterable[Episode], window: Window = WINDOW) -> tuple[float, float]:
-    """An axis of temperature that shows the window and every settled T_max, K."""
+    """An axis of temperature that shows the window and every T_max that counts, K."""
     summaries = [episode.summarise(window) for episode in episodes]
     low = min(window[0], *(s.lowest for s in summaries))
     high = max(window[1], *(s.highest for s in summaries))

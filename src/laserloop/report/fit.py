@@ -18,6 +18,10 @@ ROWS = {
     "sigma_um": ("beam σ, µm", ".2f"),
     "gain": ("gain of the readings", ".4f"),
     "delay_ticks": ("camera's delay, ticks", ".2f"),
+    "laser_lag_us": ("laser's lag, µs", ".1f"),
+    "scanner_late_ticks": ("scanner late by, ticks", ".2f"),
+    "offset_x_um": ("images' offset in x, µm", ".1f"),
+    "offset_y_um": ("images' offset in y, µm", ".1f"),
 }
 
 
@@ -33,6 +37,9 @@ def tabulate_fit(record: Mapping[str, Any]) -> Table:
     for key, (label, digits) in ROWS.items():
         if key in record:
             found = record[key]
+            if not found.get("told", True):
+                table.add_row(Text(label), Text("not told"), Text(""))
+                continue
             ends = f"{found['low']:{digits}} – {found['high']:{digits}}"
             table.add_row(Text(label), Text(f"{found['value']:{digits}}"), Text(ends))
     return table

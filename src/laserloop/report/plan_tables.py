@@ -7,10 +7,12 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from laserloop.report.run_story import show_percent
+from laserloop.bad_input import plain
+from laserloop.report.run_story import show_ms, show_percent
 
 MANY = 12  # layers; of more the table shows the ends
 
+VERDICTS = {True: "yes", False: "NO", None: "not simulated"}
 HEADINGS = {"point": "by point", "segment": "by segment", "vector": "by vector"}
 
 
@@ -25,15 +27,16 @@ def tabulate_plan(record: Mapping[str, Any]) -> Table:
     }
     if "verified" in record:
         facts["simulated T_max"] = _show(record["verified"]) + ", on graded"
+    facts["holds"] = VERDICTS[record["holds"]]
     watts = record["power_w"]
-    facts["power"] = f"{min(watts):.4g} – {max(watts):.4g} W"
+    facts["power"] = f"{min(watts):.4g} – {max(watts):.4g} W, {record['power_means']}"
     saved = record["time_saved_s"]
-    facts["time"] = f"{1e3 * record['time_s']:.4g} ms" + (
-        f", {1e3 * saved:.4g} ms less" if saved > 1e-9 else ""
+    facts["time"] = show_ms(1e3 * record["time_s"]) + (
+        f", {show_ms(1e3 * saved)} less" if saved > 1e-9 else ""
     )
     if len(record["layers"]) > 1:
         facts["layers"] = str(len(record["layers"]))
-    facts["written"] = record["out"]
+    facts["written"] = record["out"] + (f"; picture: {record['plot']}" if "plot" in record else "")
     for name, fact in facts.items():
         table.add_row(Text(name, style="dim"), Text(fact))
     return table
@@ -56,9 +59,9 @@ def tabulate_layers(record: Mapping[str, Any]) -> Table:
             str(told["vectors"]),
             str(told["commands"]),
             _range(told),
-            *((_range(told["verified"]),) if simulated else ()),
+            *((_range_of_plant(told),) if simulated else ()),
             f"{told['power_mean_w']:.2f}",
-            f"{1e3 * told['time_s']:.4g}",
+            plain(1e3 * told["time_s"], 4),
         )
     return table
 
@@ -67,15 +70,31 @@ def tabulate_parts(records: Sequence[Mapping[str, Any]]) -> Table:
     """A line for each file."""
     table = Table(box=SIMPLE_HEAD)
     simulated = ("simulated, K",) if any("verified" in record for record in records) else ()
-    for heading in ("file", "layers", "vectors", "powers", "planned T_max, K", *simulated, "ms", "written"):
+    headings = (
+        "file",
+        "layers",
+        "vectors",
+        "powers",
+        "planned T_max, K",
+        *simulated,
+        "holds",
+        "ms",
+        "written",
+    )
+    for heading in headings:
         table.add_column(heading, justify="left" if heading in ("file", "written") else "right")
     for record in records:
         table.add_row(
             Text(record["path"]),
             *(str(count) for count in (len(record["layers"]), record["vectors"], record["commands"])),
             _range(record),
-            *((_range(record["verified"]),) if simulated else ()),
-            f"{1e3 * record['time_s']:.4g}",
+            *(
+                (_range(record["verified"]) if "verified" in record else "not simulated",)
+                if simulated
+                else ()
+            ),
+            VERDICTS[record["holds"]],
+            plain(1e3 * record["time_s"], 4),
             Text(record["out"]),
         )
     return table
@@ -93,8 +112,13 @@ def _tell_refined(rounds: int) -> str:
 
 def _show(told: Mapping[str, Any]) -> str:
     over, below = told["n_over"], told["below_fraction"]
-    trouble = f"; {over} ticks over, {show_percent(below)} below" if over or below else ""
+    ticks = "1 tick" if over == 1 else f"{over} ticks"
+    trouble = f"; {ticks} over, {show_percent(below)} below" if over or below else ""
     return f"{_range(told)} K{trouble}"
+
+
+def _range_of_plant(told: Mapping[str, Any]) -> str:
+    return _range(told["verified"]) if "verified" in told else "not simulated"
 
 
 def _range(told: Mapping[str, Any]) -> str:

@@ -36,8 +36,9 @@ from laserloop.report.run_record import (
     find_interval,
     find_residual,
     find_sharp_turns,
+    mark_counted,
+    mark_judged,
     mark_over,
-    mark_settled,
     name_runs,
     predicts,
     read,
@@ -94,7 +95,7 @@ def draw_residual_map(record: Record) -> Figure:
     if not len(known):
         raise BadInput(
             f"a residual map needs predictions, but the controller {record['controller']!r} made none "
-            "after heating up; draw a run that predicts."
+            "in ticks that count; draw a run that predicts."
         )
     figure = Figure(figsize=(WIDTH, 4.8))
     axes = figure.subplots()
@@ -105,7 +106,7 @@ def draw_residual_map(record: Record) -> Figure:
     frame(axes, points, 0.45)  # mm, room for a note beyond the path
     _note_worst(axes, points, residual, read(record, "t_s"), int(order[-1]))
     axes.set_title(_head(_title([record])[0], "prediction − truth"))
-    add_bar(lines, [axes], "residual, K (vermilion: hotter than predicted; thin: heating up)")
+    add_bar(lines, [axes], "residual, K (vermilion: hotter than predicted; thin: not counted)")
     return figure
 
 
@@ -207,8 +208,8 @@ def _plot_temperature(axes: Axes, record: Record, colour: str, name: str) -> Non
 
 
 def _mark_settling(axes: Axes, record: Record, name: str) -> None:
-    """Shade the stretches that do not count: heating up at the start and after dark moves, and these."""
-    settled = mark_settled(record)
+    """Shade where T_max may be below the window: heating up at the start and after dark moves, and these."""
+    _, settled = mark_counted(record)
     if not settled.any():
         return
     t = np.concatenate(([0.0], read(record, "t_s") * 1e3))
@@ -306,15 +307,13 @@ def _scale(axes: Axes, limits: tuple[float, float], window: Window) -> None:
 
 
 def _find_limits(records: Sequence[Record], *, with_prediction: bool = False) -> tuple[float, float]:
-    """An axis that shows the window and every settled truth, and a prediction that is not absurd, K."""
+    """An axis that shows the window and every truth that counts, and a prediction that is not absurd, K."""
     values = [np.array(read_window(record)) for record in records]
-    values += [read(record, "t_true_k")[mark_settled(record)] for record in records]
+    values += [read(record, "t_true_k")[mark_judged(record)] for record in records]
     together = np.concatenate(values)
     low, high = float(np.nanmin(together)), float(np.nanmax(together))
     if with_prediction:
-        predicted = np.concatenate(
-            [read(record, "t_predicted_k")[mark_settled(record)] for record in records]
-        )
+        predicted = np.concatenate([read(record, "t_predicted_k")[mark_judged(record)] for record in records])
         near = np.clip(predicted[np.isfinite(predicted)], low - FARTHEST, high + FARTHEST)
         low, high = min(low, *near, high), max(low, *near, high)
     return low - 0.12 * (high - low), high + 0.15 * (high - low)
@@ -326,7 +325,7 @@ def _verdict(record: Record) -> str:
         return "no tick counts"
     over = record["n_over"]
     what = f"{over} tick{'s' * (over != 1)} too hot" if over else "never too hot"
-    lowest = np.nanmin(read(record, "t_true_k")[mark_settled(record)])  # older records do not tell
+    lowest = np.nanmin(read(record, "t_true_k")[mark_counted(record)[1]])  # older records do not tell
     return f"{lowest:.0f} to {record['t_max_k']:.0f} K, {what}"
 
 
@@ -382,7 +381,7 @@ def _band_legend() -> list[Line2D | Patch]:
         Patch(color=BAND, alpha=0.25, linewidth=0, label="window"),
         Patch(color=HOT, alpha=0.5, linewidth=0, label="too hot"),
         Patch(color=COLD, alpha=0.4, linewidth=0, label="too cold"),
-        Patch(color=FAINT, alpha=0.35, linewidth=0, label="heating up or dark, not counted"),
+        Patch(color=FAINT, alpha=0.35, linewidth=0, label="heating up or dark"),
         Line2D([], [], color=INK, marker="v", markersize=4, linestyle="", label="sharp turn"),
     ]
 

@@ -12,8 +12,8 @@ from laserloop.report.run_record import (
     name_runs,
     predicts,
     read_other,
+    tell_counting,
     tell_reading,
-    tell_settling,
 )
 from laserloop.report.run_story import capitalise, conclude, introduce, tell, tell_lateness, write_headline
 from laserloop.report.run_tables import SCORES, list_troubles
@@ -55,7 +55,7 @@ def render_comparison(records: Sequence[Record], *, command: str, also: Sequence
         chapters=[_write_chapter(i, *pair) for i, pair in enumerate(zip(names, records, strict=True))],
         times=times,
         lateness=tell_lateness(records),
-        settling=tell_settling(records),
+        counting=tell_counting(records),
         readings=_tell_readings(names, records),
         command=command,
     )

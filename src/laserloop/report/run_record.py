@@ -53,9 +53,9 @@ def find_interval(record: Record) -> float:
 
 
 def find_residual(record: Record) -> FloatArray:
-    """Prediction minus truth, K; NaN while heating up and where nothing was predicted."""
+    """Prediction minus truth, K; NaN in ticks that do not count and where nothing was predicted."""
     residual = read(record, "t_predicted_k") - read(record, "t_true_k")
-    return np.where(mark_settled(record), residual, np.nan)
+    return np.where(mark_counted(record)[0], residual, np.nan)
 
 
 def find_sharp_turns(record: Record) -> NDArray[np.intp]:
@@ -63,26 +63,46 @@ def find_sharp_turns(record: Record) -> NDArray[np.intp]:
     return find_turns(np.column_stack((read(record, "x_mm"), read(record, "y_mm")))) + 1
 
 
-def mark_settled(record: Record) -> BoolArray:
-    """Which ticks count; a run without that column counts all from its `settled_from` on."""
+def mark_counted(record: Record) -> tuple[BoolArray, BoolArray]:
+    """Which ticks count above and below the window.
+
+    In older runs both were the same: a column `settled`, or all ticks from `settled_from` on.
+    """
     series = record["series"]
+    if "counts_above" in series:
+        above, below = (np.array(series[f"counts_{side}"], dtype=np.bool_) for side in ("above", "below"))
+        return above, below
     if "settled" in series:
-        return np.array(series["settled"], dtype=np.bool_)
-    first: int = record["settled_from"]
-    return np.arange(len(series["t_s"])) >= first
+        settled = np.array(series["settled"], dtype=np.bool_)
+    else:
+        settled = np.arange(len(series["t_s"])) >= record["settled_from"]
+    return settled, settled
 
 
-def tell_settling(records: Sequence[Record]) -> str:
-    """Which ticks of some runs count; a sentence."""
-    first = max(record["settled_from"] for record in records)
-    if not first:
+def mark_judged(record: Record) -> BoolArray:
+    """Which ticks lie where the window says something about them: those below, and what is above it."""
+    return mark_counted(record)[1] | mark_over(record)
+
+
+def tell_counting(records: Sequence[Record]) -> str:
+    """Which ticks of some runs count; a sentence for each rule."""
+    runs_of: dict[str, list[str]] = {}
+    for name, record in zip(name_runs(records), records, strict=True):
+        runs_of.setdefault(_tell_rule(record), []).append(name)
+    if len(runs_of) == 1:
+        return next(iter(runs_of))
+    return " ".join(f"{', '.join(names)}: {rule}" for rule, names in runs_of.items())
+
+
+def _tell_rule(record: Record) -> str:
+    """Which ticks of a run count."""
+    if first := record["settled_from"]:
+        anew = "" if all(record["series"].get("lit", ())) else " and anew after each dark move"
+        return f"Counted from lit tick {first + 1} on{anew}."
+    above, below = mark_counted(record)
+    if (above == below).all():
         return "All lit ticks count."
-    anew = (
-        ""
-        if all(all(record["series"].get("lit", ())) for record in records)
-        else " and anew after each dark move"
-    )
-    return f"Counted from lit tick {first + 1} on{anew}."
+    return "Above the window all lit ticks count, below it those in which full power could have reached it."
 
 
 def tell_reading(record: Record, *, other: bool = False) -> str:
@@ -98,7 +118,7 @@ def read_other(record: Record) -> Mapping[str, Any]:
 
 def mark_over(record: Record) -> BoolArray:
     """Which ticks that count lie above the window."""
-    return mark_settled(record) & (read(record, "t_true_k") > read_window(record)[1])
+    return mark_counted(record)[0] & (read(record, "t_true_k") > read_window(record)[1])
 
 
 def mark_late(record: Record) -> BoolArray:
@@ -107,7 +127,7 @@ def mark_late(record: Record) -> BoolArray:
 
 
 def predicts(record: Record) -> bool:
-    """Did this controller, once the heating up was over, say in advance what would happen?"""
+    """Did this controller, in ticks that count, say in advance what would happen?"""
     return bool(np.isfinite(find_residual(record)).any())
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from laserloop.bad_input import plain
 from laserloop.report.run_record import (
     Record,
     completes,
@@ -114,7 +115,7 @@ def show_ms(ms: float) -> str:
     """A time in the unit that suits it."""
     if ms < 1:
         return f"{ms * 1e3:.3g} µs"
-    return f"{ms:.3g} ms" if ms < 1e3 else f"{ms / 1e3:.3g} s"
+    return f"{ms:.3g} ms" if ms < 1e3 else f"{plain(ms / 1e3)} s"
 
 
 def show_percent(fraction: float) -> str:
@@ -154,6 +155,8 @@ def _count_hot(record: Record) -> str:
     if not over:
         return "no tick is too hot"
     text = f"{_ticks(over)} ({record['over_ms']:.4g} ms) {'is' if over == 1 else 'are'} too hot"
+    if (start := record.get("starts", {}).get("over_k")) and not record["settled_from"]:
+        text += f", by up to {show_kelvin(start)} K just after the laser came on"
     after = count_hot_after_turns(record)
     if not after:
         return text

@@ -17,8 +17,8 @@ from laserloop.report.run_record import (
     name_runs,
     read_other,
     read_window,
+    tell_counting,
     tell_reading,
-    tell_settling,
 )
 from laserloop.report.run_story import show_kelvin, show_ms, show_percent
 
@@ -76,6 +76,7 @@ def tabulate_run(record: Record) -> Table:
         "plant": record["plant"],
         "controller": record["controller"],
         **{score.name: score.show(record) for score in SCORES},
+        "starts": _describe_starts(record),
         tell_reading(record, other=True): _describe_other(record),
         "residual": _describe_residual(record),
         "tick": _describe_times(record, "tick_ms"),
@@ -89,7 +90,7 @@ def tabulate_run(record: Record) -> Table:
     for name, fact in facts.items():
         table.add_row(Text(name, style="dim"), Text(fact))
     own = f"T_max is that of the {tell_reading(record)}."
-    table.caption = Text(f"Window {low:g} to {high:g} K. {tell_settling([record])} {own}")
+    table.caption = Text(f"Window {low:g} to {high:g} K. {tell_counting([record])} {own}")
     return table
 
 
@@ -97,6 +98,16 @@ def list_troubles(record: Record) -> list[str]:
     """Statuses that were not simply solved, with their counts, and an ending before the end of the path."""
     troubles = [f"{count} × {status}" for status, count in find_troubles(record).items()]
     return troubles if completes(record) else [*troubles, record["ending"]]
+
+
+def _describe_starts(record: Record) -> str:
+    """The first ticks after the laser comes on; older runs do not tell."""
+    if "starts" not in record:
+        return NOTHING
+    starts = record["starts"]
+    ticks = starts["ticks_to_floor"]
+    floor = "the window is not reached" if ticks is None else f"the window is reached by tick {ticks}"
+    return f"{_show_excess(starts['over_k'])} K over; {floor}"
 
 
 def _describe_other(record: Record) -> str:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from laserloop.bad_input import BadInput
@@ -25,6 +26,12 @@ def check_target(file: Path) -> None:
         raise NotADirectoryError(0, f"{folder} is not a directory", str(file))
     if not os.access(file if file.exists() else folder, os.W_OK):
         raise PermissionError(0, "permission denied", str(file))
+    if not file.exists() or file.is_file():  # an administrator may write everywhere, but not make a file
+        try:
+            with TemporaryFile(dir=folder):
+                pass
+        except OSError as problem:
+            raise OSError(problem.errno, problem.strerror, str(file)) from None
 
 
 def save(file: Path, content: str | bytes) -> None:

@@ -20,18 +20,23 @@ def tabulate_episode(episode: Episode) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for name, fact in (
         ("path", f"{episode.path}, {len(episode)} ticks of {tick * 1e6:g} µs"),
-        ("plant", f"{episode.plant}: {episode.settings.grid}"),
+        ("plant", f"{episode.plant}: {episode.grid}"),
         ("power", describe_power(episode)),
-        ("T_max at nodes", _show_range(episode.t_max[episode.settled])),
-        ("T_max between nodes", _show_range(episode.t_peak[episode.settled])),
+        ("T_max at nodes", _show_range(episode, episode.t_max)),
+        ("T_max between nodes", _show_range(episode, episode.t_peak)),
         ("hottest", f"{episode.temperature[k]:.1f} K at {episode.t[k] * 1e3:.2f} ms near {place}"),
-        (f"above {high:g} K", _show_ticks(s.above, s.ticks, tick)),
-        (f"below {low:g} K", _show_ticks(s.below, s.ticks, tick)),
+        (f"above {high:g} K", _show_ticks(s.above, s.ticks_above, tick)),
+        (f"below {low:g} K", _show_ticks(s.below, s.ticks_below, tick)),
         ("absorbed", f"{episode.books['absorbed'] * 1e3:.2f} mJ"),
         ("plant step", f"{episode.ms_per_step:.2f} ms"),
     ):
         table.add_row(Text(name, style="dim"), Text(fact))
-    table.caption = Text(f"Over {s.ticks} settled ticks with the laser on; this plant's T_max is the {own}.")
+    rule = (
+        f"{s.ticks_above} settled ticks with the laser on count"
+        if episode.plant == "paper"
+        else "Above the window all lit ticks count, below it those in which full power could have reached it"
+    )
+    table.caption = Text(f"{rule}; this plant's T_max is the {own}.")
     table.caption_justify = "left"
     return table
 
@@ -72,8 +77,8 @@ def tabulate_replay(record: Mapping[str, Any]) -> Table:
     return tabulate_numbers(facts)
 
 
-def _show_range(temperature: Any) -> str:
-    return f"{temperature.min():.1f} – {temperature.max():.1f} K"
+def _show_range(episode: Episode, T: Any) -> str:
+    return f"{T[episode.counts_below].min():.1f} – {T[episode.counts_above].max():.1f} K"
 
 
 def _show_ticks(count: int, of: int, tick: float) -> str:

@@ -25,6 +25,13 @@ class Losses(Protocol):
     seconds: float
 
 
+class Bar(Protocol):
+    """Is fed with what is done, what there is in all and, where that changes, what is being done."""
+
+    def __call__(self, done: int, total: int, doing: str = "", /) -> None:
+        """Show it."""
+
+
 def show(thing: RenderableType) -> None:
     """On standard output: text or a table."""
     piped = not sys.stdout.isatty()
@@ -33,14 +40,18 @@ def show(thing: RenderableType) -> None:
 
 
 @contextmanager
-def show_progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on a terminal, fed with what is done and what there is in all; nothing in a pipe or a file."""
+def show_progress(what: str) -> Iterator[Bar | None]:
+    """A bar with the time left on a terminal; nothing in a pipe or a file."""
     if not sys.stderr.isatty():
         yield None
         return
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(escape(what), total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+        def update(done: int, total: int, doing: str = what, /) -> None:
+            bar.update(task, completed=done, total=total, description=escape(doing))
+
+        yield update
 
 
 @contextmanager

@@ -19,6 +19,7 @@ KINDS = {
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
+MOST_NAMED = 4  # damaged files, the others are counted
 FRESH = 0.5  # s, in which the folder is not looked at again
 JSON, BYTES = "application/json", "application/octet-stream"
 FRAME = re.compile(r"/runs/(\w+)/frames/(\d{1,9})")
@@ -97,6 +98,10 @@ class Answers:
                         "folder": str(self.shelf.root),
                         "live": self.live,
                         "left_out": self.shelf.left_out,
+                        "damaged": {
+                            "count": len(self.shelf.damaged),
+                            "files": self.shelf.damaged[:MOST_NAMED],
+                        },
                         "runs": self.shelf.list(),
                     }
                     self._list = Answer.tell(told)

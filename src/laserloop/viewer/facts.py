@@ -27,6 +27,7 @@ FACTS = {
     "ticks": "{} ticks",
 }
 PARTS = {key: tuple(key.split(".")) for key in FACTS}
+MOST_PARTS = 12  # of a fact: more is none
 LONGEST = 60  # characters of a fact
 
 
@@ -37,9 +38,17 @@ def find_facts(record: Mapping[str, Any]) -> dict[str, Any]:
         value: Any = record
         for part in parts:
             value = value.get(part) if type(value) is dict else None
-        if value is not None:
+        if _is_plain(value):
             facts[key] = value
     return facts
+
+
+def _is_plain(value: Any) -> bool:
+    """A word, a number, or a few of them: a stranger may have nested anything."""
+    if isinstance(value, dict | list):
+        parts = list(value.values() if isinstance(value, dict) else value)
+        return len(parts) <= MOST_PARTS and all(isinstance(part, str | int | float) for part in parts)
+    return isinstance(value, str | int | float)
 
 
 def spell(words: str) -> str:

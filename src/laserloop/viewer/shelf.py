@@ -8,6 +8,7 @@ import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,22 @@ OPTIONAL = {
 }
 OPENED = ("series", "notes")  # what only an opened run tells
 SCORES = ("settled_from", "n_over", "overshoot_k", "below_fraction", "power_mean_w")
+SIGNS = (  # all of these are in the file of a closed loop, or of an open one
+    (b'"settled_from"', b'"power_mean_w"', b'"ending"', b'"series"'),
+    (b'"t_s"', b'"x_mm"', b'"power_w"', b'"t_max_k"'),
+)
+LAST = 64  # bytes at the end of a file
 SERIES = re.compile(rb'"series"\s*:\s*\{')  # inside a text the quotes would look otherwise
 UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 
 Shown = dict[str, Any]  # a run as the page reads it
+
+
+class Other(Enum):
+    """What a file is that is no run."""
+
+    NOBODYS = "JSON of something else"
+    DAMAGED = "a run that cannot be read"
 
 
 @dataclass(slots=True)
@@ -48,12 +61,14 @@ class Shelf:
     root: Path
     runs: dict[str, Shown] = field(default_factory=dict)  # by names that fit into an address, without series
     left_out: int = 0  # files beyond the limits
+    damaged: list[str] = field(default_factory=list)  # files that were runs once, or are too large
     _places: dict[str, str] = field(default_factory=dict)
-    _known: dict[str, tuple[str, Shown | None]] = field(default_factory=dict)
+    _known: dict[str, tuple[str, Shown | Other]] = field(default_factory=dict)
 
     def look(self) -> bool:
         """Find every run that is there now, in the order of their files; has anything changed?"""
-        known: dict[str, tuple[str, Shown | None]] = {}
+        known: dict[str, tuple[str, Shown | Other]] = {}
+        damaged: list[str] = []
         runs: dict[str, Shown] = {}
         places: dict[str, str] = {}
         self.left_out, root = 0, os.path.join(os.fsencode(self.root), b"")
@@ -63,18 +78,19 @@ class Shelf:
                 continue
             before = self._known.get(file)
             if before is None or before[0] != stamp:
-                before = stamp, read_head(Path(file))
+                before = stamp, read_head(Path(file)) or judge_other(Path(file))
             known[file] = before
-            shown = known[file][1]
-            if shown is not None:
-                place = os.fsencode(file)[len(root) :]
+            shown, place = known[file][1], os.fsencode(file)[len(root) :]
+            if shown is Other.DAMAGED:
+                damaged.append(place.decode(errors="replace"))
+            elif not isinstance(shown, Other):
                 name = hashlib.sha256(place).hexdigest()[:12]
                 runs[name] = {"file": place.decode(errors="replace"), "stamp": stamp} | shown
                 places[name] = file
         changed = {file: entry[0] for file, entry in known.items()} != {
             file: entry[0] for file, entry in self._known.items()
         }
-        self._known, self.runs, self._places = known, runs, places
+        self._known, self.runs, self._places, self.damaged = known, runs, places, damaged
         return changed
 
     def list(self) -> list[Shown]:
@@ -119,11 +135,36 @@ def read_head(file: Path) -> Shown | None:
             beginning = read_file(file, most)
             if len(beginning) < HEAD:
                 break
+            if not _is_closed(file):
+                return None
             return show_head(parse(beginning))
         except UNREADABLE:
             continue
     found = read_run(file)
     return None if found is None else {key: value for key, value in found.items() if key not in OPENED}
+
+
+def judge_other(file: Path) -> Other:
+    """Was it a run? One that was cut off, or that somebody changed, is missed by its owner."""
+    try:
+        text = read_file(file, LARGEST)
+    except (OSError, ValueError):
+        return Other.NOBODYS
+    if not any(all(sign in text for sign in signs) for signs in SIGNS):
+        return Other.NOBODYS
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return Other.DAMAGED
+    own = type(found) is dict and ("series" in found or "power_w" in found)  # a page of several runs is none
+    return Other.DAMAGED if own else Other.NOBODYS
+
+
+def _is_closed(file: Path) -> bool:
+    """Does it end as an object does? One whose writing was broken off begins well."""
+    with open(file, "rb") as opened:
+        opened.seek(-min(LAST, os.fstat(opened.fileno()).st_size), os.SEEK_END)
+        return opened.read(LAST).rstrip().endswith(b"}")
 
 
 def _parse_beginning(text: bytes) -> Any:
@@ -202,8 +243,9 @@ def show_run(record: Mapping[str, Any]) -> Shown:
         if len(found) == ticks and any(value is not None for value in found):
             series[name] = found
     first = int(record.get("settled_from", 0))
+    former = table.get("settled", [k >= first for k in range(ticks)])  # of older runs, on both sides
     masks = {"lit": _booleans(table.get("lit", [True] * ticks), ticks)}
-    masks["counted"] = _booleans(table.get("settled", [k >= first for k in range(ticks)]), ticks)
+    masks |= {side: _booleans(table.get(f"counts_{side}", former), ticks) for side in ("above", "below")}
     if closed:
         shown = show_head({**record, "ticks": ticks})
     else:

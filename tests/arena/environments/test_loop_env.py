@@ -30,14 +30,16 @@ def test_an_episode_is_the_loop_of_a_controller_that_gives_the_same_powers() -> 
     env = LoopEnv(task=TASK)
     env.reset()
     scales = Scales.of(env.told)
-    T, given, ends = [], [], []
+    T, given, ends, counts = [], [], [], []
     for power in powers:
         _, _, terminated, truncated, info = env.step(np.array([scales.share(float(power))]))
         T.append(info["t_max_k"])
         given.append(info["power_w"])
         ends.append((terminated, truncated))
+        counts.append((info["counts_above"], info["counts_below"]))
     assert run.power.tolist() == pytest.approx(given, abs=1e-9)
     assert run.t_max.tolist() == pytest.approx(T, abs=1e-6)
+    assert counts == list(zip(*(side.tolist() for side in run.counted), strict=True))
     assert ends == [(False, False)] * 29 + [(False, True)]
 
 
@@ -55,6 +57,15 @@ def test_what_is_seen_is_late_and_rare_as_the_level_says() -> None:
     read = 300.0 + 480.0 * np.array([vector[PARTS["heat"]][0] for vector in seen])
     assert abs(read[8] - T[6]) < 40.0
     assert len({*read[8:12].round(3)}) == 1
+
+
+@pytest.mark.parametrize("options", [{"path": "star"}, {"path": "diagonal"}, {"task": TASK}])
+def test_learners_are_told_the_camera_of_the_level_as_controllers_are(options: dict[str, str]) -> None:
+    env = LoopEnv(**options, level="hard")  # type: ignore[arg-type]
+    for seed in (0, 1):
+        seen, _ = env.reset(seed=seed)
+        assert seen[PARTS["camera"]] == pytest.approx([0.5, 0.2, 0.4])  # 10 K, two ticks late, every fourth
+        assert env.told.camera.noise == 10.0
 
 
 def test_an_episode_follows_from_its_seed() -> None:

@@ -27,6 +27,8 @@ TINY = replace(
     problems=2,
     repeats=2,
     seeds=("base seed 1",),
+    corners=("135°", "180°, slowing"),
+    spread=True,
 )
 
 
@@ -35,6 +37,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every stage, in this process, then the report."""
     pytest.importorskip("torch")
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("laserloop.bench.mpc.TICKS", 12)
+        patch.setattr("laserloop.bench.mpc_twin.TICKS", 12)
         patch.setattr("laserloop.papers.halilovic.study.plant_accuracy.TICKS", 6)
         patch.setattr("laserloop.papers.halilovic.study.plant_accuracy.SETTLED", 3)
         folder = open_folder(tmp_path_factory.mktemp("tiny") / "out", TINY)
@@ -57,12 +61,18 @@ def read_shape(page: Path) -> list[str]:
     return [re.sub(r": (confirmed|partly|not)$", "", line) for line in kept]  # whatever became of a claim
 
 
-@pytest.mark.parametrize("page", sorted(FULL_REPORT.glob("*.md")), ids=lambda page: page.stem)
-def test_the_page_has_every_part_of_the_full_report(page: Path, tiny: Path) -> None:
-    assert read_shape(tiny / "report" / page.name) == read_shape(page)
+def find_missing(page: Path, made: Path) -> list[str]:
+    """Parts of a page that another does not have in this order; a new part may not be published yet."""
+    there = iter(read_shape(made))
+    return [part for part in read_shape(page) if part not in there]
 
 
-def test_every_claim_is_judged(tiny: Path) -> None:
+def test_every_page_has_every_part_of_the_full_report_and_every_claim_is_judged(tiny: Path) -> None:
+    """In one test, so that one worker of two makes the reproduction."""
+    pages = sorted(FULL_REPORT.glob("*.md"))
+    assert len(pages) == 10
+    missing = {page.name: find_missing(page, tiny / "report" / page.name) for page in pages}
+    assert not any(missing.values()), missing
     found = summarise(tiny)
     assert len(found["claims"]) == 6
     assert "not judged" not in {claim["verdict"] for claim in found["claims"]}

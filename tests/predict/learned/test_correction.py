@@ -34,7 +34,7 @@ def show(path: ScanPath, k: int) -> Image:
     x, y = (np.linspace(c - 4e-4, c + 4e-4, 17) for c in path.positions[k])
     away = (x - path.positions[k, 0]) ** 2 + (y[:, np.newaxis] - path.positions[k, 1]) ** 2
     heat = 300.0 + 470.0 * np.exp(-away / 6e-8)
-    return develop(Surface(x, y, heat, k * path.tick), smooth=True, subgrid=True)
+    return develop(Surface(x, y, heat, k * path.tick), sampling="smooth", subgrid=True)
 
 
 def drive(twin: TwinPredictor, path: ScanPath, ticks: int = 16) -> tuple[FloatArray, FloatArray]:

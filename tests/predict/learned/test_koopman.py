@@ -120,7 +120,9 @@ def test_in_the_loop_it_is_affine_causal_and_goes_on_without_images(tmp_path: Pa
     assert predictor.observe(None, look_ahead(path, 0, [], 5, predictor.memory)) is None
     for k in range(30):
         heat = np.full((81, 81), 600.0) + 100.0 * np.exp(-(x**2 + y[:, np.newaxis] ** 2) / 1e-6)
-        image = develop(Surface(x, y, heat, k * path.tick), smooth=True, subgrid=True) if k < 8 else None
+        image = (
+            develop(Surface(x, y, heat, k * path.tick), sampling="smooth", subgrid=True) if k < 8 else None
+        )
         forecast = predictor.observe(image, look_ahead(path, k, powers, 5, predictor.memory))
         assert forecast is not None
         powers.append(10.0)

@@ -151,7 +151,9 @@ def test_in_the_loop_it_forecasts_from_images_late_ones_and_none(name: str) -> N
     for k in range(2, 40):
         powers = [10.0] * k
         image = (
-            develop(Surface(x, y, heat, (k - 2) * path.tick), smooth=True, subgrid=True) if k < 20 else None
+            develop(Surface(x, y, heat, (k - 2) * path.tick), sampling="smooth", subgrid=True)
+            if k < 20
+            else None
         )
         forecast = predictor.observe(image, look_ahead(path, k, powers, HORIZON, predictor.memory))
         assert forecast is not None

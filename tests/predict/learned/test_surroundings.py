@@ -24,11 +24,11 @@ TICKS, SIGMA = 22, 1e-4
 def test_the_loop_and_the_lessons_show_the_same() -> None:
     path = find_path("zigzag:7", ticks=TICKS + HORIZON)
     power = np.random.default_rng(0).uniform(8.0, 16.0, TICKS)
-    table = read_record(record_path(make_plant("paper", path), path, power), SIGMA)
+    table = read_record(record_path(make_plant("paper"), path, power), SIGMA)
     assert table.features.shape == (TICKS + 1 - HISTORY - HORIZON, FEATURES)
 
-    plant = make_plant("paper", path)
-    camera = Camera(replace(plant.settings.process.camera, smooth=True, subgrid=True))
+    plant = make_plant("paper")
+    camera = Camera(replace(plant.settings.process.camera, sampling="smooth", subgrid=True))
     surface, peaks = plant.reset(), list[float]()
     for k in range(TICKS):
         image = camera.see(surface)
@@ -47,7 +47,7 @@ def test_the_loop_and_the_lessons_show_the_same() -> None:
 def test_the_target_is_what_comes_of_the_plan() -> None:
     path = find_path("vertical", ticks=TICKS + HORIZON)
     power = np.linspace(5.0, 15.0, TICKS)
-    record = record_path(make_plant("paper", path), path, power)
+    record = record_path(make_plant("paper"), path, power)
     table = read_record(record, SIGMA)
     peak = record[:, COLUMNS.index("t_peak_k")]
     np.testing.assert_array_equal(table.target[0], peak[HISTORY + 1 : HISTORY + 1 + HORIZON])

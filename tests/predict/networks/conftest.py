@@ -24,13 +24,15 @@ def windows() -> Windows:
             hottest[i] = 0.7 * hottest[i - 1] + 0.3 * (300 + 30 * power[i] + 40 * np.sin(2 * heading[i]))
         branch = np.concatenate((power[ahead + 1][:, :, None], place[ahead], velocity[ahead]), axis=2)
         previews = hottest[k, None] - 30.0 * np.arange(1, horizon + 1) + rng.normal(0, 3, (len(k), horizon))
-        parts.append((branch, np.column_stack((hottest[k], previews)), place[k], hottest[ahead + 1]))
-    branch, temps, location, target = (np.concatenate(part) for part in zip(*parts, strict=True))
+        coming = hottest[ahead + 1], place[ahead + 1]
+        parts.append((branch, np.column_stack((hottest[k], previews)), place[k], *coming))
+    branch, temps, location, target, places = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Windows(
         branch=branch,
         temps=temps,
         location=location,
         target=target,
+        places=places,
         episode=np.repeat(np.arange(episodes), len(k)),
         tick=np.tile(k, episodes),
         excitation=np.zeros(len(branch), np.int64),

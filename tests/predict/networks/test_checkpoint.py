@@ -23,7 +23,7 @@ MADE_FOR = TrainedFor(
     process=Process().change(material="ti64", tick_us=100.0),
     plant="graded",
     reading="peak",
-    smooth=True,
+    sampling="smooth",
     area=(-1e-3, 1e-3, -2e-3, 2e-3),
     temperatures=(300.0, 900.0),
 )
@@ -109,6 +109,10 @@ DEFECTS: dict[str, tuple[Callable[[Path], object], str]] = {
         edit(lambda page: page["trained_for"].update(temperatures_k=["hot", "hotter"])),
         "what it was trained for",
     ),
+    "made for an odd sampling": (
+        edit(lambda page: page["trained_for"].update(sampling="cubic")),
+        "a sampling must be one of nearest, bilinear, smooth, got 'cubic'",
+    ),
     "made for a list": (edit(lambda page: page.update(trained_for=[3])), "what it was trained for"),
     "made for an odd process": (
         edit(lambda page: page["trained_for"]["process"].update(tick_us=-1)),
@@ -135,6 +139,20 @@ def test_a_damaged_model_is_refused_in_one_sentence_and_left_as_it_is(defect: st
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(("cubic", "meant"), [(False, "bilinear"), (True, "smooth")])
+def test_a_model_of_before_that_says_only_whether_its_previews_were_cubic_is_read_as_it_learned(
+    cubic: bool, meant: str, tmp_path: Path
+) -> None:
+    save_model(model(), tmp_path)
+
+    def age(page: dict[str, Any]) -> None:
+        del page["trained_for"]["sampling"]
+        page["trained_for"]["smooth"] = cubic
+
+    edit(age)(tmp_path)
+    assert load_model(tmp_path).sampling == meant
 
 
 @settings(max_examples=200, deadline=None)

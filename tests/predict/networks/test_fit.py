@@ -34,6 +34,20 @@ def test_the_schedule_is_pytorchs_plateau_schedule() -> None:
     assert ours.best_loss == min(ours.validation_losses)
 
 
+def test_the_rate_that_decays_is_pytorchs_cosine_and_ends_at_nothing() -> None:
+    from laserloop.predict.networks.torch_train import note_epoch
+
+    adam = torch.optim.Adam([torch.zeros(1)], lr=1e-3)
+    theirs = torch.optim.lr_scheduler.CosineAnnealingLR(adam, T_max=7)
+    ours, settings = Progress(), FitSettings(schedule="cosine", max_epochs=7, halve_after=1)
+    for _ in range(7):
+        note_epoch(ours, 0.0, 1.0, settings)
+        adam.step()
+        theirs.step()
+        assert ours.learning_rate == pytest.approx(adam.param_groups[0]["lr"], rel=1e-9, abs=1e-18)
+    assert ours.learning_rate < 1e-15
+
+
 def test_training_ends_when_patience_does(windows: Windows) -> None:
     settings = FitSettings(learning_rate=0.0, patience=3, batch=64)
     metrics = fit(windows, NET, settings).provenance["metrics"]

@@ -24,22 +24,24 @@ def test_a_model_remembers_its_ensemble_and_reads_temperatures_as_it_was_taught(
         write_episode(store, index, EpisodeRecord(index, values))
     settings = FitSettings(max_epochs=2, batch=32)
     net = MsDeepONet(horizon=3, width=8, basis=4)
-    train(tmp_path / "store", net, settings, tmp_path / "model", reading="peak", smooth=True)
+    train(tmp_path / "store", net, settings, tmp_path / "model", reading="peak", sampling="smooth")
     model = load_model(tmp_path / "model")
     data = model.provenance["data"]
-    assert (model.reading, model.smooth, data["windows"]) == ("peak", True, 3 * 26)
+    assert (model.reading, model.sampling, data["windows"]) == ("peak", "smooth", 3 * 26)
     assert (data["ensemble"], data["ensemble_hash"]) == (ensemble.to_json(), data_hash(store))
 
     blind = records.copy()
-    unread = [i for i, name in enumerate(COLUMNS) if "node" in name or "bilinear" in name]
+    unread = [
+        i for i, name in enumerate(COLUMNS) if any(word in name for word in ("node", "bilinear", "nearest"))
+    ]
     blind[:, :, unread] = 0.0
     one, other = (evaluate(model, list(values)).residual for values in (records, blind))
     np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize(("plant", "own"), [("paper", ("node", False)), ("graded", ("peak", True))])
+@pytest.mark.parametrize(("plant", "own"), [("paper", ("node", "nearest")), ("graded", ("peak", "smooth"))])
 def test_a_model_is_made_for_its_plant_process_and_data_and_reads_as_that_plant(
-    plant: str, own: tuple[str, bool], tmp_path: Path
+    plant: str, own: tuple[str, str], tmp_path: Path
 ) -> None:
     process = Process().change(material="ti64")
     ensemble = EnsembleSettings(kind="base", runs=2, states=20, plant=plant, process=process)
@@ -53,7 +55,7 @@ def test_a_model_is_made_for_its_plant_process_and_data_and_reads_as_that_plant(
     made_for = train(tmp_path / "store", net, settings, tmp_path / "model").trained_for
     assert made_for is not None
     assert (made_for.process, made_for.plant) == (process, plant)
-    assert (made_for.reading, made_for.smooth) == own
+    assert (made_for.reading, made_for.sampling) == own
     assert -1e-3 <= made_for.area[0] < -0.8e-3
     assert 1.5e-3 < made_for.area[1] <= 2e-3
     hottest = records[:, :, peak if plant == "graded" else node].max()

@@ -5,12 +5,12 @@ import pytest
 from numpy.typing import NDArray
 
 from laserloop.paths.path import ScanPath
-from laserloop.plant import Plant, graded_settings
-from laserloop.plant.exact import moving_gaussian, quasi_steady_gaussian
+from laserloop.plant import make_plant
+from laserloop.predict.twin.exact import moving_gaussian, quasi_steady_gaussian
 from laserloop.predict.twin.heat import Body
 from laserloop.predict.twin.history import SHARES, History
 from laserloop.predict.twin.moments import Moments
-from laserloop.predict.twin.pulse import make_rule
+from laserloop.predict.twin.pulse import LAGS, POINTS, make_rule
 from laserloop.process import Material, Process
 
 SIGMA, K, RHO, CP = 1e-4, 15.0, 7900.0, 520.0
@@ -21,12 +21,17 @@ FloatArray = NDArray[np.float64]
 
 
 def heat(
-    ends: FloatArray, tick: float, watts: float, points: FloatArray, plate: tuple[float, float, float]
+    ends: FloatArray,
+    tick: float,
+    watts: float,
+    points: FloatArray,
+    plate: tuple[float, float, float],
+    lags: int = LAGS,
 ) -> FloatArray:
     """u over k, K, after a beam went along `ends`."""
     body = Body(sigma=SIGMA, alpha=ALPHA, plate=plate)
     hop = float(np.hypot(*np.diff(ends, axis=0).T).max())
-    rule = make_rule(tick, hop, SIGMA, ALPHA)
+    rule = make_rule(tick, hop, SIGMA, ALPHA, lags)
     history = History(body, tick, 0.02 * K / SHARES, rule.lags + 1)
     for k in range(len(ends) - 1):
         history.add(k + 1, watts * tick, ends[k : k + 2])
@@ -69,22 +74,23 @@ def test_long_after_the_start_it_is_the_quasi_steady_field(speed: float) -> None
 
 
 @pytest.mark.parametrize(
-    ("plate", "start", "step"),
+    ("plate", "start", "step", "ticks"),
     [
-        ((6e-3, 4e-3, 0.2e-3), (-1e-3, 0.0), (5e-6, 0.0)),  # thin
-        ((6e-3, 4e-3, 2e-3), (-1e-3, 1.7e-3), (1e-6, 0.0)),  # along an edge, 0.3 mm from it
-        ((6e-3, 4e-3, 2e-3), (2.5e-3, 1.7e-3), (1e-6, 0.0)),  # into a corner
+        ((6e-3, 4e-3, 0.2e-3), (-1e-3, 0.0), (5e-6, 0.0), 160),  # thin
+        ((6e-3, 4e-3, 2e-3), (-1e-3, 1.7e-3), (1e-6, 0.0), 160),  # along an edge, 0.3 mm from it
+        ((6e-3, 4e-3, 2e-3), (2.5e-3, 1.7e-3), (1e-6, 0.0), 160),  # into a corner
+        ((1e-3, 0.8e-3, 2e-3), (-0.1e-3, 0.05e-3), (1e-7, 0.0), 600),  # smaller than the heat
+        ((0.8e-3, 4e-3, 2e-3), (0.1e-3, -1.6e-3), (-1e-7, 0.0), 600),  # narrower, near an end
     ],
-    ids=["thin", "edge", "corner"],
+    ids=["thin", "edge", "corner", "small", "narrow"],
 )
 def test_images_stand_for_the_bottom_and_the_sides(
-    plate: tuple[float, float, float], start: tuple[float, float], step: tuple[float, float]
+    plate: tuple[float, float, float], start: tuple[float, float], step: tuple[float, float], ticks: int
 ) -> None:
     process = Process(material=Material.constant(k=K, rho=RHO, cp=CP), plate=plate)
-    ends = np.array(start) + np.outer(np.arange(161), step)
+    ends = np.array(start) + np.outer(np.arange(ticks + 1), step)
     path = ScanPath(name="test", positions=ends)
-    low, high = ends.min(axis=0), ends.max(axis=0)
-    plant = Plant(graded_settings(process, region=(low[0], high[0], low[1], high[1]), refine=1.5))
+    plant = make_plant("graded", process, refine=1.5)
     plant.reset()
     for k in range(len(path)):
         surface = plant.step(6.0, path.spot(k))
@@ -94,3 +100,20 @@ def test_images_stand_for_the_bottom_and_the_sides(
     free = heat(ends, process.tick, 6.0, point, THICK)[0]
     assert rise == pytest.approx(peak.temperature - process.ambient, rel=0.01)
     assert abs(rise - free) > 0.015 * free  # the plate's size matters here
+
+
+@pytest.mark.parametrize("lags", [8, 9, 10, 32, 100])
+@pytest.mark.parametrize("hop", [0.0, 0.4 * SIGMA, 25 * SIGMA])
+def test_a_rule_keeps_all_energy_and_has_room_in_c_however_far_it_looks(lags: int, hop: float) -> None:
+    rule = make_rule(1.25e-4, hop, SIGMA, ALPHA, lags)
+    assert len(rule.lag) <= POINTS
+    assert rule.lags == lags
+    shares = np.bincount(rule.lag, rule.share)
+    assert shares == pytest.approx(np.ones(lags), rel=1e-12)
+
+
+def test_a_rule_that_looks_ten_ticks_ahead_is_as_exact_over_long_hops() -> None:
+    ends, tick = line(6.0, 1.25e-4, 14), 1.25e-4  # 7.5 σ in a tick
+    points = ends[-1] + AROUND
+    usual = heat(ends, tick, 10.0, points, THICK)
+    assert heat(ends, tick, 10.0, points, THICK, 10) == pytest.approx(usual, abs=1e-3 * usual.max())

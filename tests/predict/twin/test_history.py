@@ -33,7 +33,7 @@ def exact(body: Body, ends: FloatArray, points: FloatArray) -> FloatArray:
 @pytest.mark.parametrize("name", ["raster:3", "polyline:5"])
 def test_merging_costs_no_more_kelvin_than_its_budget(budget: float, name: str) -> None:
     body = Body(sigma=SIGMA, alpha=ALPHA, plate=PLATE)
-    ends = find_path(name, ticks=3000).positions
+    ends = find_path(name, ticks=1600).positions
     history = History(body, TICK, budget * K / SHARES, 10)
     fill(history, ends)
     around = ends[-1] + SIGMA * np.stack(np.meshgrid(*2 * [np.linspace(-4, 4, 9)]), axis=-1).reshape(-1, 2)

@@ -16,7 +16,6 @@ import numpy as np
 
 from laserloop.arena.entrant import Cost, Entrant, Seat
 from laserloop.arena.lessons import NEAR, PROCESS, TICKS, hash_lessons, read_lessons
-from laserloop.arena.planning import plan_with
 from laserloop.arena.shelf import SHELF
 from laserloop.arena.tasks import SPLITS, Task
 from laserloop.control.action import Controller
@@ -24,6 +23,7 @@ from laserloop.control.problem import MpcProblem
 from laserloop.control.twin import make_twin_problem
 from laserloop.data.record import COLUMNS
 from laserloop.loop.case import Hooks, Prepared, find_scan, run_case, tell_process
+from laserloop.loop.controllers import plan_with
 from laserloop.paths.families import FAMILIES
 from laserloop.plant import Plant
 from laserloop.predict.learned.correction import (

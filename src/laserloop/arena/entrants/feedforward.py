@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from laserloop.arena.entrant import Entrant, Seat
-from laserloop.arena.entrants.gains import find_seat_gains
+from laserloop.arena.entrants.gains import find_feedforward_gains
 from laserloop.control.action import Controller
 from laserloop.control.feedforward import FeedforwardController
 
 
 def make(seat: Seat) -> Controller:
     """With the gains that were best on three training paths."""
-    return FeedforwardController(find_seat_gains(seat).feedforward, seat.problem.power)
+    return FeedforwardController(find_feedforward_gains(seat), seat.problem.power)
 
 
 FEEDFORWARD = Entrant(

@@ -2,7 +2,9 @@
 
 from laserloop.arena.entrant import Seat
 from laserloop.bad_input import BadInput
+from laserloop.control.feedforward import FeedforwardGains
 from laserloop.control.gains import Gains, find_gains
+from laserloop.control.pi import PiGains
 
 
 def find_seat_gains(seat: Seat) -> Gains:
@@ -13,4 +15,18 @@ def find_seat_gains(seat: Seat) -> Gains:
             f"no gains ship for the process {seat.process.name}: run benchmarks/tune_baselines.py graded "
             f"--process {seat.process.name}"
         )
+    return gains
+
+
+def find_pi_gains(seat: Seat) -> PiGains:
+    """Of them, those of PI."""
+    gains = find_seat_gains(seat).pi
+    assert gains is not None  # what ships was tuned whole
+    return gains
+
+
+def find_feedforward_gains(seat: Seat) -> FeedforwardGains:
+    """Of them, those of feed-forward."""
+    gains = find_seat_gains(seat).feedforward
+    assert gains is not None  # likewise
     return gains

@@ -12,10 +12,10 @@ from time import process_time
 
 from laserloop.arena.entrant import Cost, Entrant, Seat
 from laserloop.arena.lessons import PLANT, PROCESS, TICKS, hash_lessons, read_lessons
-from laserloop.arena.planning import plan_with
 from laserloop.arena.shelf import SHELF
 from laserloop.control.action import Controller
 from laserloop.data.windows import Windows, cut_episode, join_windows
+from laserloop.loop.controllers import plan_with
 from laserloop.predict.networks import (
     FitSettings,
     Lstm,
@@ -50,7 +50,7 @@ def train(architecture: Architecture, epochs: int, lessons: Path, seed: int, fol
         process=find_process(PROCESS),
         plant=PLANT,
         reading="peak",
-        smooth=True,
+        sampling="smooth",
         area=(float(x_low), float(x_high), float(y_low), float(y_high)),
         temperatures=(float(windows.target.min()), float(windows.target.max())),
     )
@@ -65,7 +65,7 @@ def cut_lessons(lessons: Path, horizon: int) -> tuple[Windows, int]:
     """All windows of the lessons, and from how many episodes."""
     parts = []
     for lesson, record in read_lessons(lessons):
-        part = cut_episode(record, horizon=horizon, reading="peak", smooth=True)
+        part = cut_episode(record, horizon=horizon, reading="peak", sampling="smooth")
         part.episode[:] = lesson.index
         parts.append(part)
     return join_windows(parts), len(parts)

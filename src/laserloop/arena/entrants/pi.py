@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from laserloop.arena.entrant import Entrant, Seat
-from laserloop.arena.entrants.gains import find_seat_gains
+from laserloop.arena.entrants.gains import find_pi_gains
 from laserloop.control.action import Controller
 from laserloop.control.pi import PiController
 
 
 def make(seat: Seat) -> Controller:
     """With the gains that were best on three training paths."""
-    return PiController(find_seat_gains(seat).pi, seat.problem.power)
+    return PiController(find_pi_gains(seat), seat.problem.power)
 
 
 PI = Entrant(

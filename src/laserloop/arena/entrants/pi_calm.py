@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from laserloop.arena.entrant import Entrant, Seat
-from laserloop.arena.entrants.gains import find_seat_gains
+from laserloop.arena.entrants.gains import find_pi_gains
 from laserloop.control.action import Controller
 from laserloop.control.pi import PiController
 
@@ -15,7 +15,7 @@ GAIN, RESET_TIME = 0.7, 2.0  # times those of the undisturbed plant
 
 def make(seat: Seat) -> Controller:
     """The gains that ship, calmed."""
-    gains = find_seat_gains(seat).pi
+    gains = find_pi_gains(seat)
     calm = replace(gains, gain=GAIN * gains.gain, reset_time=RESET_TIME * gains.reset_time)
     return PiController(calm, seat.problem.power)
 

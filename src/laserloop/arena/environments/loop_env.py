@@ -18,6 +18,7 @@ from laserloop.loop.case import TICKS, LoopCase, build_plant, find_scan, make_ri
 from laserloop.loop.rig import Rig
 from laserloop.paths.families import FAMILIES
 from laserloop.plant import Surface
+from laserloop.predict.twin import Starts
 from laserloop.process import Process, find_process
 
 Info = dict[str, Any]
@@ -53,7 +54,8 @@ class LoopEnv(gymnasium.Env[Vector, Vector]):
         self._path, self._process, self._level, self._split, self._ticks = path, process, level, split, ticks
         self._task = None if task is None else find_task(task)
         self.observation_space, self.action_space = OBSERVATIONS, ACTIONS
-        self.told: Process = self._task.find_process() if self._task else find_process(process)
+        self._base: Process = self._task.find_process() if self._task else find_process(process)
+        self.told = self._base  # what a controller is told: from the first reset on with the level's camera
         self._observer = Observer(self.told)
         self._rig: Rig | None = None
 
@@ -63,7 +65,8 @@ class LoopEnv(gymnasium.Env[Vector, Vector]):
         case = self._draw()
         path = find_scan(case)
         self._rig = make_rig(case, path, build_plant(case, path))
-        self._observer.reset()
+        self.told = case.process
+        self._observer, self._starts = Observer(self.told), Starts(self.told, path)
         self._tick, surface = 0, self._rig.reset()
         self._seen = self._observe(surface)
         return self._seen.copy(), {"path": path.name, "mismatch": dict(case.mismatch)}
@@ -83,7 +86,7 @@ class LoopEnv(gymnasium.Env[Vector, Vector]):
         T = rig.plant.t_max(surface).temperature
         reward = float(find_reward(np.array(T), rig.path.lit[k], scales))
         self._seen = self._observe(surface)
-        told = {"t_max_k": T, "power_w": rig.powers[-1], "counts": bool(rig.path.counted[k])}
+        told = {"t_max_k": T, "power_w": rig.powers[-1], **self._tell_counting(k, rig)}
         return self._seen.copy(), reward, False, self._tick == len(rig.path), told
 
     @property
@@ -92,6 +95,11 @@ class LoopEnv(gymnasium.Env[Vector, Vector]):
         if self._rig is None:
             raise BadInput("there is no rig before the first reset: reset it")
         return self._rig
+
+    def _tell_counting(self, k: int, rig: Rig) -> Info:
+        """Does a tick count above the window, and below it?"""
+        lit, excused = bool(rig.path.lit[k]), self._starts.excuses(rig.powers[-1], self.told.window[0])
+        return {"counts_above": lit, "counts_below": lit and not excused}
 
     def _observe(self, surface: Surface) -> Vector:
         assert self._rig is not None
@@ -110,5 +118,5 @@ class LoopEnv(gymnasium.Env[Vector, Vector]):
                 family=self._path, process=self._process, level=self._level, seed=place, ticks=self._ticks
             )
             return task.make_case()
-        case = LoopCase(path=self._path, plant=PLANT, process=self.told, ticks=self._ticks)
+        case = LoopCase(path=self._path, plant=PLANT, process=self._base, ticks=self._ticks)
         return LEVELS[self._level].disturb(case, (seed,))

@@ -24,8 +24,8 @@ from laserloop.native.build import NoCompiler
 from laserloop.native.twin_loops import TwinLoops
 from laserloop.paths import ScanPath
 from laserloop.paths.families import FAMILIES
-from laserloop.plant.mismatch import mismatch
 from laserloop.process import Process, find_process
+from laserloop.process.mismatch import mismatch
 
 FloatArray = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -1,28 +1,21 @@
-/* Replays the vectors: every power, prediction and status must be what the same source answered at its export. */
+/* Replays the vectors: every power, prediction and status must be what the same source answered at its export. Then inputs
+   that no machine should send.
 
-#include "laserloop.h"
+   runner [vectors.txt [repeats to time [poisoned inputs]]] */
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include "runner_tools.h"
 
-#define N LASERLOOP_HORIZON
+#include "laserloop_network.h"
+
+#define N LASERLOOP_NETWORK_HORIZON
 
 typedef struct {
-    laserloop_input in;
+    laserloop_network_input in;
     double start[N], plan[N], predicted[N];
     int status;
 } vector;
 
-static int read_numbers(FILE *file, int count, double *numbers)
-{
-    for (int i = 0; i < count; ++i)
-        if (fscanf(file, "%lf", &numbers[i]) != 1)
-            return 0;
-    return 1;
-}
+static struct laserloop_network laser;
 
 static int read_vector(FILE *file, vector *v)
 {
@@ -38,10 +31,24 @@ static int read_vector(FILE *file, vector *v)
     return ok;
 }
 
+/* The power of the next tick. */
+static double step(const laserloop_network_input *in, laserloop_network_output *out)
+{
+    static unsigned tick;
+    laserloop_network_input next = *in;
+    next.tick = ++tick;
+    return laserloop_network_step(&laser, &next, out);
+}
+
+static int start(void)
+{
+    return laserloop_network_init(&laser) == 0 && laserloop_network_begin(&laser) == 0;
+}
+
 static int check(const vector *v, int index, double power_tolerance, double heat_tolerance)
 {
-    laserloop_output out;
-    const double power = laserloop_step(&v->in, &out);
+    laserloop_network_output out;
+    const double power = step(&v->in, &out);
     int good = out.status == v->status && power == out.plan[v->in.committed_count];
     for (int i = 0; i < N; ++i)
         good = good && fabs(out.plan[i] - v->plan[i]) <= power_tolerance &&
@@ -53,7 +60,7 @@ static int check(const vector *v, int index, double power_tolerance, double heat
 }
 
 /* Put a number in one of the 5 N + 4 places of a question. */
-static void put(laserloop_input *in, int place, double number)
+static void put(laserloop_network_input *in, int place, double number)
 {
     if (place < 4 * N)
         in->kinematics[place / 4][place % 4] = number;
@@ -65,6 +72,18 @@ static void put(laserloop_input *in, int place, double number)
         in->previous = number;
 }
 
+static int is_safe(double power)
+{
+    const char *one = NULL, *two = NULL;
+    const int status = laserloop_network_status(&laser, &one);
+    laserloop_network_image(&laser, &two);
+    if (!one || !one[0] || !two || !two[0])
+        return 0;
+    if (status == LASERLOOP_NETWORK_NOT_BEGUN)
+        return power == 0.0;
+    return power == 0.0 || (power >= LASERLOOP_NETWORK_POWER_LOW && power <= LASERLOOP_NETWORK_POWER_HIGH);
+}
+
 /* Inputs that no camera should send must give a power within the bounds and a status that says so. */
 static int survive(const vector *v)
 {
@@ -72,40 +91,97 @@ static int survive(const vector *v)
     int good = 1;
     for (size_t k = 0; k < sizeof poison / sizeof *poison; ++k)
         for (int place = 0; place < 5 * N + 4; ++place) {
-            laserloop_input in = v->in;
-            const char *sentence = NULL;
+            laserloop_network_input in = v->in;
             const int possible = poison[k] == 0.0 && (place < 4 * N || place > 5 * N);
-            double power;
-            int status;
             put(&in, place, poison[k]);
-            power = laserloop_step(&in, NULL);
-            status = laserloop_status(&sentence);
-            good = good && power >= LASERLOOP_POWER_LOW && power <= LASERLOOP_POWER_HIGH;
-            good = good && status >= 0 && sentence != NULL && sentence[0] != 0;
-            good = good && (possible || place == 5 * N + 3 || status >= LASERLOOP_NO_PREDICTION);
+            laserloop_network_begin(&laser);
+            good = good && is_safe(step(&in, NULL));
+            good = good && (possible || place == 5 * N + 3 ||
+                            laserloop_network_status(&laser, NULL) >= LASERLOOP_NETWORK_HELD);
         }
     return good;
 }
 
-/* A camera that sends one image for ever is noticed, and in the end gets the least power. */
-static int notice_frozen(const vector *v)
+/* All functions in any order: no power out of bounds. */
+static int wander(const vector *vectors, int count, int calls)
 {
-    int good = 1;
-    double power = 0.0;
-    laserloop_init();
-    laserloop_step(&v->in, NULL);
-    for (int i = 0; i < N; ++i) {
-        power = laserloop_step(&v->in, NULL);
-        good = good && laserloop_status(NULL) >= LASERLOOP_NO_PREDICTION;
+    unsigned long seed = 2;
+    unsigned tick = 0;
+    for (int k = 0; k < calls; ++k) {
+        laserloop_network_input in = vectors[draw(&seed, (unsigned long)count)].in;
+        const unsigned long what = draw(&seed, 64);
+        if (what == 0)
+            laserloop_network_init(draw(&seed, 8) ? &laser : NULL);
+        else if (what < 8)
+            laserloop_network_begin(&laser);
+        else if (what == 8)
+            laserloop_network_end(&laser);
+        else if (what == 9)
+            laserloop_network_set_window(&laser, 10.0 * (double)draw(&seed, 200), 10.0 * (double)draw(&seed, 200));
+        else if (what == 10)
+            laserloop_network_step(&laser, NULL, NULL);
+        else {
+            if (draw(&seed, 2))
+                put(&in, (int)draw(&seed, 5 * N + 4), draw_poison(&seed));
+            if (draw(&seed, 16) == 0)
+                in.committed_count = (int)draw(&seed, 100) - 50;
+            in.dark[draw(&seed, N)] = draw(&seed, 4) == 0;
+            tick += draw(&seed, 32) ? 1U : (unsigned)draw(&seed, 200) - 100U;
+            in.tick = tick;
+            if (!is_safe(laserloop_network_step(&laser, &in, NULL)))
+                return 0;
+        }
     }
-    return good && power == LASERLOOP_POWER_LOW && laserloop_status(NULL) == LASERLOOP_EXHAUSTED;
+    return 1;
+}
+
+/* A camera that sends one image for ever is noticed, and in the end gets the least power, also if its place follows the beam. */
+static int notice_frozen(const vector *v, double follows)
+{
+    laserloop_network_input in = v->in;
+    int good = start();
+    double power = 0.0;
+    step(&in, NULL);
+    for (int i = 0; i < N; ++i) {
+        in.location[0] += follows;
+        power = step(&in, NULL);
+        good = good && laserloop_network_status(&laser, NULL) >= LASERLOOP_NETWORK_HELD;
+    }
+    return good && power == LASERLOOP_NETWORK_POWER_LOW && laserloop_network_status(&laser, NULL) == LASERLOOP_NETWORK_EXHAUSTED;
+}
+
+static int refuse(const vector *v)
+{
+    static struct laserloop_network raw; /* never initialised */
+    laserloop_network_init(&laser);
+    return step(&v->in, NULL) == 0.0 && laserloop_network_set_window(&laser, 1.0, 0.0) == -1 &&
+           laserloop_network_set_window(&laser, NAN, 800.0) == -1 && laserloop_network_init(NULL) == -1 &&
+           laserloop_network_begin(&raw) == -1 && laserloop_network_step(&raw, &v->in, NULL) == 0.0 &&
+           laserloop_network_step(NULL, &v->in, NULL) == 0.0;
+}
+
+static void measure(const vector *vectors, int count, int repeats)
+{
+    double *times = calloc((size_t)(count * repeats), sizeof *times);
+    start();
+    for (int r = 0; times && r < repeats; ++r)
+        for (int i = 0; i < count; ++i) {
+            const double began = read_clock();
+            step(&vectors[i].in, NULL);
+            times[r * count + i] = read_clock() - began;
+        }
+    if (times) {
+        print_times("step", times, count, repeats);
+        printf("a handle has %lu bytes\n", (unsigned long)laserloop_network_size());
+    }
+    free(times);
 }
 
 int main(int argc, char **argv)
 {
     int count = 0, horizon = 0, passed = 0;
     double power_tolerance, heat_tolerance;
-    const int repeats = argc > 2 ? atoi(argv[2]) : 0;
+    const int repeats = argc > 2 ? atoi(argv[2]) : 0, calls = argc > 3 ? atoi(argv[3]) : 10000;
     FILE *file = fopen(argc > 1 ? argv[1] : "vectors.txt", "r");
     vector *vectors = NULL;
     if (!file || fscanf(file, "%d %d %lf %lf", &count, &horizon, &power_tolerance, &heat_tolerance) != 4 ||
@@ -119,7 +195,10 @@ int main(int argc, char **argv)
             return 2;
         }
     fclose(file);
-    laserloop_init();
+    if (!start()) {
+        printf("this compiler changed what arithmetic means\n");
+        return 1;
+    }
     for (int i = 0; i < count; ++i)
         passed += check(&vectors[i], i, power_tolerance, heat_tolerance);
     for (int i = 0; i < count; ++i)
@@ -128,23 +207,21 @@ int main(int argc, char **argv)
             passed = -1;
             break;
         }
-    if (!notice_frozen(&vectors[0])) {
+    if (!wander(vectors, count, calls)) {
+        printf("a power was out of range\n");
+        passed = -1;
+    }
+    if (!notice_frozen(&vectors[0], 0.0) || !notice_frozen(&vectors[0], 1e-5)) {
         printf("a frozen image was believed\n");
         passed = -1;
     }
-    if (laserloop_set_window(1.0, 0.0) != -1 || laserloop_set_window(NAN, 800.0) != -1) {
-        printf("an impossible window was taken\n");
+    if (!refuse(&vectors[0])) {
+        printf("an impossible window or handle was taken\n");
         passed = -1;
     }
     printf("%d of %d vectors passed\n", passed, count);
-    if (repeats > 0) {
-        const clock_t began = clock();
-        laserloop_init();
-        for (int r = 0; r < repeats; ++r)
-            for (int i = 0; i < count; ++i)
-                laserloop_step(&vectors[i].in, NULL);
-        printf("mean %.2f us a step\n", 1e6 * (double)(clock() - began) / CLOCKS_PER_SEC / repeats / count);
-    }
+    if (repeats > 0)
+        measure(vectors, count, repeats);
     free(vectors);
     return passed == count ? 0 : 1;
 }

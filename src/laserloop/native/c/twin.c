@@ -1,5 +1,14 @@
 /* laserloop: the power of a moving laser by the physics twin. All of it as one unit, so that it can be inlined. */
 
+#ifndef LASERLOOP_ENGINE /* an export keeps all that it is told in its public header */
+#include "laserloop_twin.h"
+
+#define LASERLOOP_HORIZON LASERLOOP_TWIN_HORIZON
+#define LASERLOOP_DOUBLE LASERLOOP_TWIN_DOUBLE
+#define LASERLOOP_NODES LASERLOOP_TWIN_NODES
+#define LASERLOOP_RECENT LASERLOOP_TWIN_RECENT
+#endif
+
 #include "types.h"
 
 #include "working_set.c"
@@ -22,6 +31,8 @@
 
 #include "twin_gain.c"
 
+#include "twin_image.c"
+
 #include "twin_plan.c"
 
 #include "twin_act.c"
@@ -29,7 +40,9 @@
 #ifdef LASERLOOP_ENGINE
 #include "twin_engine.c"
 #else
+#ifndef LASERLOOP_MEASURE /* see twin_controller.c */
 #include "laserloop_process.c"
+#endif
 
 #include "twin_controller.c"
 #endif

@@ -24,26 +24,27 @@ void laserloop_start(const process *p, problem *b, memory *m)
     start_twin(p, m);
 }
 
-/* Correct the gain by an image. Returns 1 if it was used, 0 if it was left out as a bad frame, -1 if there was nothing to
-   compare. */
-static int compare_image(twin *w, const process *p, int age, int columns, int rows, const double *x, const double *y,
-                         const double *T, double *surprise)
+/* Correct the slow numbers by an image. Returns 1 if it was used, 0 if it was left out as a bad frame, -1 if there was
+   nothing to compare, -2 if it shows no spot near the beam. */
+static int compare_image(twin *w, const process *p, const picture *image, double *surprise)
 {
     comparison c;
-    if (!weigh_image(w, p, age, columns, rows, x, y, T, &c))
-        return -1;
+    if (!weigh_image(w, p, image, &c))
+        return c.misplaced ? -2 : (c.astray ? 0 : -1);
     *surprise = c.surprise;
-    return read_gain(w, p, c.ratio, c.noise);
+    return read_gain(w, p, c.ratio, c.noise, c.slope);
 }
 
 /* in: how many ticks are new, age of the image in ticks (negative: none), its columns and rows, whether the last tick was
    dark; the way (N + 1, 2), m; lit (N); of each new tick its command, W, and where it ended, m.
    out: plan (N), prediction (N), status, iterations, gain, its standard deviation, peak (2) in m, Gaussians, frames left
-   out, what became of the image, and by how much it was hotter than expected, K (read it only if it was used) */
+   out, what became of the image, by how much it was hotter than expected, K (read it only if it was used), ticks by which
+   power and places are late, and the image's offset (2), m */
 void laserloop_act(const process *p, const problem *b, memory *m, const double *in, const double *x, const double *y,
                    const double *T, double *out)
 {
     const double *way = in + 5, *lit = way + 2 * (N + 1), *news = lit + N;
+    const picture image = {(int)in[1], (int)in[2], (int)in[3], x, y, T};
     double surprise = 0.0;
     int lights[N], count, used = -1;
     memcpy(m->f.way, way, sizeof m->f.way);
@@ -53,20 +54,24 @@ void laserloop_act(const process *p, const problem *b, memory *m, const double *
         follow_twin(p, m, news[3 * k], news[3 * k + 1], news[3 * k + 2]);
     survey(&m->w, p, &m->f, (int)in[1]);
     if (in[1] >= 0.0)
-        used = compare_image(&m->w, p, (int)in[1], (int)in[2], (int)in[3], x, y, T, &surprise);
+        used = compare_image(&m->w, p, &image, &surprise);
     for (int i = 0; i < N; ++i)
         lights[i] = lit[i] > 0.0;
     out[2 * N] = decide_twin(p, b, m, lights, in[4] > 0.0, out, &count);
     copy(out + N, m->s.T);
     out[2 * N + 1] = count;
-    out[2 * N + 2] = m->w.gain;
-    out[2 * N + 3] = sqrt(m->w.variance);
+    out[2 * N + 2] = m->w.state[GAIN];
+    out[2 * N + 3] = sqrt(m->w.spread[GAIN][GAIN]);
     out[2 * N + 4] = m->w.peak[0][0] * p->sigma;
     out[2 * N + 5] = m->w.peak[0][1] * p->sigma;
     out[2 * N + 6] = m->w.count;
     out[2 * N + 7] = m->w.refused;
     out[2 * N + 8] = used;
     out[2 * N + 9] = surprise;
+    out[2 * N + 10] = m->w.state[POWER_LATE];
+    out[2 * N + 11] = m->w.state[PLACE_LATE];
+    out[2 * N + 12] = m->w.state[OFFSET_X] * p->sigma;
+    out[2 * N + 13] = m->w.state[OFFSET_Y] * p->sigma;
 }
 
 /* Plan some ticks one after another without any measurement: each plan's first power is what is given.
@@ -105,8 +110,7 @@ static double expect_tick(const process *p, memory *m, const double *way, double
         memcpy(m->w.here, way, sizeof m->w.here);
     survey(&m->w, p, &m->f, -1);
     foresee_laser(&m->w, p, &m->f);
-    for (int j = 0; j < N; ++j)
-        watts[j] = p->absorptivity * (m->f.adrift[j] + dot(j + 1, m->f.follow[j], plan));
+    absorb_plan(p, &m->f, plan, watts);
     look_ahead(&m->w, p, watts, &m->f);
     foresee(&m->w, p, &m->f, plan, all, slopes, peak);
     note_peaks(&m->w, p, &m->f, lights, peak);
@@ -135,7 +139,7 @@ void laserloop_pause(const process *p, memory *m, double ticks, double x, double
 /* What is measured over what is expected, if it is known beforehand. */
 void laserloop_trust(memory *m, double gain)
 {
-    m->w.gain = gain;
+    m->w.state[GAIN] = gain;
 }
 
 /* u at a place, m, now: for the tests. */

@@ -11,10 +11,6 @@
 #define COARSE 0.01 /* of the bottom's time: a horizon in which what is left above it does not fall in a straight line */
 #define STILL 25.0 /* ages, over the ticks from its middle to the ends of a plan, from which on heat changes slowly in it */
 
-enum { TERMS = (ORDER + 1) * (ORDER + 2) / 2, FEWER = (ORDER - 1) * ORDER / 2 }; /* up to ORDER, and to two less */
-
-typedef real sums[TERMS + 2 * FEWER][LANES];
-
 /* out = -(s one + i two + c both) / of */
 INLINE void recur(int of, const real *restrict s, const real *restrict one, const real *restrict i, const real *restrict two,
                   const real *restrict c, const real *restrict both, real *restrict out)
@@ -25,18 +21,20 @@ INLINE void recur(int of, const real *restrict s, const real *restrict one, cons
 }
 
 /* Add the coefficients of a block of Gaussians, or of an image: of u, and of the first and second change of its factors. */
-static void add_far_block(const twin *w, int j, int mirror, const double *centre, double moment, real (*restrict sum)[LANES])
+static void add_far_block(twin *w, int j, int image, const double *centre, double moment)
 {
     static const real zero[LANES] = {0};
-    const real grow = (real)w->grow, depth = (real)w->depth, sign = (real)(mirror == 1 || mirror == 2 ? -1 : 1);
-    const real left = (real)(mirror & 1 ? -1 : 1), cx = (real)(centre[0] - (mirror & 1 ? 2.0 * w->wall[0] : 0.0));
-    const real down = (real)(mirror & 2 ? -1 : 1), cy = (real)(centre[1] - (mirror & 2 ? 2.0 * w->wall[1] : 0.0));
-    real k[ORDER + 1][ORDER + 1][LANES], sx[LANES], sy[LANES], ixx[LANES], ixy[LANES], iyy[LANES], change[2][LANES];
+    double sign[2], add[2];
+    find_image(w, image, sign, add);
+    const real grow = (real)w->grow, depth = (real)w->depth, turn = (real)(sign[0] * sign[1]);
+    const real left = (real)sign[0], cx = (real)(centre[0] - add[0]), down = (real)sign[1], cy = (real)(centre[1] - add[1]);
+    real(*restrict k)[ORDER + 1][LANES] = w->term, (*restrict sum)[LANES] = w->sum;
+    real sx[LANES], sy[LANES], ixx[LANES], ixy[LANES], iyy[LANES], change[2][LANES];
     for (int l = 0, g = j; l < LANES; ++l, ++g) {
         const real age = (real)(moment - w->t[g]), tau = grow * age, half = (real)0.5 / age;
         const real above = left_above_bottom(depth * age), later = left_above_bottom(depth * (age + (real)N));
         const real falls = (later / above - (real)1) * (real)(1.0 / N);
-        const real xx = w->xx[g] + tau + (real)1, yy = w->yy[g] + tau + (real)1, xy = sign * w->xy[g];
+        const real xx = w->xx[g] + tau + (real)1, yy = w->yy[g] + tau + (real)1, xy = turn * w->xy[g];
         const real det = xx * yy - xy * xy, one = (real)1 / det, dx = cx - left * w->x[g], dy = cy - down * w->y[g];
         ixx[l] = yy * one;
         ixy[l] = -xy * one;
@@ -111,19 +109,22 @@ static void set_far(double grow, real (*sum)[LANES], far_heat *f)
 static void expand_far(twin *w, const process *p, const double *centre, double length, double moment, double ticks)
 {
     const double wide = p->smooth * length, old = (wide * wide - 1.0) / w->grow;
-    const far_heat fresh = {{centre[0], centre[1]}, {w->wall[0], w->wall[1]}, length, moment, ticks, 0, {{{0}}}, {{0}}};
-    sums sum ALIGNED;
-    memset(sum, 0, sizeof sum);
-    w->far = fresh;
+    memset(&w->far, 0, sizeof w->far);
+    memset(w->sum, 0, sizeof w->sum);
+    memcpy(w->far.centre, centre, sizeof w->far.centre);
+    memcpy(w->far.wall, w->wall, sizeof w->far.wall);
+    w->far.length = length;
+    w->far.moment = moment;
+    w->far.ticks = ticks;
     w->far.count = w->depth * N > COARSE ? 0 : find_young(w, moment, old > STILL * ticks ? old : STILL * ticks);
     for (int j = 0; j < w->far.count; j += LANES) {
-        const int felt = find_felt(w, p, j, centre, length, moment);
-        for (int mirror = 0; mirror < 4; ++mirror)
-            if (felt >> mirror & 1)
-                add_far_block(w, j, mirror, centre, moment, sum);
+        int images[IMAGES];
+        const int count = list_images(w, p, j, centre, length, moment, images);
+        for (int k = 0; k < count; ++k)
+            add_far_block(w, j, images[k], centre, moment);
     }
     if (w->far.count > 0)
-        set_far(w->grow, sum, &w->far);
+        set_far(w->grow, w->sum, &w->far);
 }
 
 /* Whether the polynomial holds for steps of some length about a place, between two moments. */

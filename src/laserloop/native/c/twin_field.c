@@ -93,65 +93,113 @@ INLINE void reflect(const twin *w, int mirror, const double *place, double *imag
     image[1] = mirror & 2 ? 2.0 * w->wall[1] - place[1] : place[1];
 }
 
-/* As which images, a bit for each mirror, a block of the history is felt within a distance of a place; all in beam widths. */
-static int find_felt(const twin *w, const process *p, int j, const double *place, double distance, double moment)
+/* As which images in the nearest sides, a bit for each mirror, a block of the history is felt within a distance of a place;
+   all in beam widths. `widest`: how far away any of it is felt. */
+static int find_felt(const twin *w, const process *p, int j, const double *place, double distance, double moment, double *widest)
 {
     const real qx = (real)place[0], qy = (real)place[1], near = (real)distance, far = (real)p->reach, grow = (real)w->grow;
     const real rx = (real)(2.0 * w->wall[0] - place[0]), ry = (real)(2.0 * w->wall[1] - place[1]);
     int felt[4] = {0};
+    real most = 0;
     for (int l = 0, k = j; l < LANES; ++l, ++k) {
         const real age = (real)(moment - w->t[k]), wide = w->xx[k] + w->yy[k] + (real)1 + grow * age;
-        const real reach = near + far * wide * inverse_root(wide), most = age > (real)0 ? reach * reach : (real)0;
+        const real reach = age > (real)0 ? near + far * wide * inverse_root(wide) : (real)0, size = reach * reach;
         const real x = qx - w->x[k], y = qy - w->y[k], mx = rx - w->x[k], my = ry - w->y[k];
-        felt[0] += x * x + y * y < most;
-        felt[1] += mx * mx + y * y < most;
-        felt[2] += x * x + my * my < most;
-        felt[3] += mx * mx + my * my < most;
+        most = reach > most ? reach : most;
+        felt[0] += x * x + y * y < size;
+        felt[1] += mx * mx + y * y < size;
+        felt[2] += x * x + my * my < size;
+        felt[3] += mx * mx + my * my < size;
     }
+    *widest = (double)most;
     return (felt[0] > 0) | (felt[1] > 0) << 1 | (felt[2] > 0) << 2 | (felt[3] > 0) << 3;
 }
 
-/* Which blocks of the younger history, and of its images in the sides, are felt within `radius` of a place until `moment`. */
-static void gather(twin *w, const process *p, const double *centre, double radius, double moment)
+/* How many times the plate's length along an axis farther to look for images as well: 1 where heat that is felt so far away is
+   seen in both of its sides, 0 where it is not. */
+static int find_copies(const twin *w, int axis, const double *place, double widest)
 {
-    w->blocks = 0;
-    for (int j = w->far.count; j < w->count; j += LANES) {
-        const int felt = find_felt(w, p, j, centre, radius, moment);
-        for (int mirror = 0; mirror < 4; ++mirror)
-            if (felt >> mirror & 1) {
-                w->block[w->blocks] = j;
-                w->mirror[w->blocks++] = mirror;
-            }
+    return widest > fabs(w->wall[axis] + place[axis]);
+}
+
+/* What makes an image of a Gaussian: the signs of its coordinates, and what is added to them. */
+INLINE void find_image(const twin *w, int image, double *sign, double *add)
+{
+    for (int axis = 0; axis < 2; ++axis) {
+        const int mirrored = image >> axis & 1, copy = axis ? image / 12 - 1 : image / 4 % 3 - 1;
+        sign[axis] = mirrored ? -1.0 : 1.0;
+        add[axis] = (mirrored ? 2.0 * w->wall[axis] : 0.0) + 4.0 * copy * w->wall[axis];
     }
 }
 
-/* A block of Gaussians at `moment`, as they are or as an image. Ticks that had not ended `lags` ticks before give nothing. */
-static void spread_block(const twin *w, int j, int mirror, double moment, int lags, gaussians *restrict out)
+/* As which images a block of the history is felt within a distance of a place, into `images`; returns how many. In the
+   nearest sides it is seen once, in two that face each other again and again: what is the same two lengths of the plate to
+   either side is looked at, too. */
+static int list_images(const twin *w, const process *p, int j, const double *place, double distance, double moment, int *images)
 {
-    const real grow = (real)w->grow, sign = (real)(mirror == 1 || mirror == 2 ? -1 : 1), most = (real)lags;
-    const real left = (real)(mirror & 1 ? -1 : 1), wall = (real)(mirror & 1 ? 2.0 * w->wall[0] : 0.0);
-    const real down = (real)(mirror & 2 ? -1 : 1), floor = (real)(mirror & 2 ? 2.0 * w->wall[1] : 0.0);
+    double widest;
+    const int nearest = find_felt(w, p, j, place, distance, moment, &widest);
+    const int copies[2] = {find_copies(w, 0, place, widest), find_copies(w, 1, place, widest)};
+    int count = 0;
+    for (int mirror = 0; mirror < 4; ++mirror)
+        if (nearest >> mirror & 1)
+            images[count++] = mirror + SEEN_ONCE;
+    for (int y = -copies[1]; y <= copies[1]; ++y)
+        for (int x = -copies[0]; x <= copies[0]; ++x) {
+            const double from[2] = {place[0] - 4.0 * x * w->wall[0], place[1] - 4.0 * y * w->wall[1]};
+            const int felt = x || y ? find_felt(w, p, j, from, distance, moment, &widest) : 0;
+            for (int mirror = 0; mirror < 4; ++mirror)
+                if (felt >> mirror & 1)
+                    images[count++] = mirror + 4 * (x + 1) + 12 * (y + 1);
+        }
+    return count;
+}
+
+/* Which blocks of the younger history, and of its images in the sides, are felt within `radius` of a place until `moment`. The
+   youngest first: where a tiny plate has more images than there is room for, those of the oldest heat are left out. */
+static void gather(twin *w, const process *p, const double *centre, double radius, double moment)
+{
+    const int young = w->count - w->far.count, last = w->far.count + (young > 0 ? (young - 1) / LANES * LANES : 0);
+    w->blocks = 0;
+    for (int j = last; j >= w->far.count && young > 0; j -= LANES) {
+        int images[IMAGES];
+        const int count = list_images(w, p, j, centre, radius, moment, images);
+        for (int k = 0; k < count && w->blocks < LIVE / LANES; ++k) {
+            w->block[w->blocks] = j;
+            w->image[w->blocks++] = images[k];
+        }
+    }
+}
+
+/* A block of Gaussians at `moment`, as they are or as an image, but for the `lags` ticks before. */
+static void spread_block(const twin *w, int j, int image, double moment, int lags, gaussians *restrict out)
+{
+    double sign[2], add[2];
+    find_image(w, image, sign, add);
+    const real grow = (real)w->grow, turn = (real)(sign[0] * sign[1]), most = (real)lags;
+    const real left = (real)sign[0], wall = (real)add[0], down = (real)sign[1], floor = (real)add[1];
     for (int l = 0; l < LANES; ++l) {
-        const real age = (real)(moment - w->t[j + l]), tau = grow * (age > most ? age : (real)1);
-        const real xx = w->xx[j + l] + tau + (real)1, yy = w->yy[j + l] + tau + (real)1, xy = sign * w->xy[j + l];
+        const real age = (real)(moment - w->t[j + l]), over = age - most + (real)0.5;
+        const real part = over > (real)1 ? (real)1 : over, tau = grow * (part > (real)0 ? age : (real)1);
+        const real xx = w->xx[j + l] + tau + (real)1, yy = w->yy[j + l] + tau + (real)1, xy = turn * w->xy[j + l];
         const real det = xx * yy - xy * xy, one = (real)1 / det, height = w->e[j + l] * inverse_root(tau * det);
         out->ixx[l] = yy * one;
         out->ixy[l] = -xy * one;
         out->iyy[l] = xx * one;
         out->x[l] = wall + left * w->x[j + l];
         out->y[l] = floor + down * w->y[j + l];
-        out->height[l] = age > most ? height : (real)0;
+        out->height[l] = part > (real)0 ? part * height : (real)0;
     }
     if ((moment - w->t[j]) * w->depth > 0.04) /* heat that old has come to the bottom */
         for (int l = 0; l < LANES; ++l)
             out->height[l] *= left_above_bottom((real)w->depth * (real)(moment - w->t[j + l]));
 }
 
-/* Younger heat at `moment`, of ticks that had ended `lags` ticks before, into w->old. */
+/* Younger heat at `moment`, but for the `lags` ticks before, into w->old. */
 static void spread_history(twin *w, double moment, int lags)
 {
     for (int k = 0; k < w->blocks; ++k)
-        spread_block(w, w->block[k], w->mirror[k], moment, lags, &w->old[k]);
+        spread_block(w, w->block[k], w->image[k], moment, lags, &w->old[k]);
 }
 
 INLINE double add_up(int count, const real *x)

@@ -5,8 +5,13 @@
 #define LOOKS 4     /* most steps towards a peak; one is usual */
 #define CLOSE 0.02  /* beam widths: a quadratic holds so far, */
 #define NEARBY 0.1  /* and nearly so far after a step */
+#define AGAIN 0.2   /* beam widths that a plan may move a peak by before it is looked for anew */
+#define LOST 1.5    /* beam widths between beam and peak, from which on a peak is not of this light but of old heat */
 #define AROUND 0.5  /* beam widths around the peaks that are expected, where old heat is told exactly */
 #define REUSED 4.0  /* ticks for which that is done at once */
+#define SHORTEST 0.02 /* ticks: a shorter lag is none */
+#define LATEST 4    /* ticks, more than anything may be late, */
+#define SETTLED 24  /* and after which a lag has no memory of what was before */
 #define NOWHERE {{HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL}}
 
 typedef struct {
@@ -15,13 +20,15 @@ typedef struct {
 
 typedef struct {
     double centre[2];  /* of the quadratics, in beam widths */
+    double beam[2];    /* there, at the end of the tick */
     field fixed;       /* heat that no plan changes */
     field tick[N];     /* per watt absorbed in each coming tick */
 } outlook;
 
 typedef struct {
     outlook at[N];
-    double way[N + 1][2];          /* m: where the beam is and will be */
+    double way[N + 1][2];          /* m: where the beam is told to be, now and after each tick, */
+    double late[N + 1][2];         /* and where it will be */
     double adrift[N], follow[N][N]; /* W emitted without a command, and per watt commanded */
 } prospect;
 
@@ -72,13 +79,94 @@ static void step_uphill(const field *f, double longest, double *step)
     }
 }
 
-/* Where the beam was, m, at the end of a tick of the past, or will be. */
+static double hypotenuse(const double *v)
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1]);
+}
+
+/* Towards the peak of a quadratic about `centre`, but not so far from the beam, in beam widths, that it is another peak. */
+static void step_to_peak(const field *f, double longest, const double *beam, const double *centre, double *step)
+{
+    step_uphill(f, longest, step);
+    const double off[2] = {centre[0] + step[0] - beam[0], centre[1] + step[1] - beam[1]}, length = hypotenuse(off);
+    if (length > LOST)
+        for (int axis = 0; axis < 2; ++axis)
+            step[axis] = beam[axis] + off[axis] * LOST / length - centre[axis];
+}
+
+/* Where a tick of the past, or of the way ahead if that is told, began, m. */
+static const double *find_start(const twin *w, const prospect *f, long long when)
+{
+    return when < w->now ? w->place[when % RECENT] : (f ? f->way[when - w->now] : w->here);
+}
+
+/* Where it ended. */
 static const double *find_end(const twin *w, const prospect *f, long long when)
 {
-    const long long coming = when - w->now;
-    if (f && coming >= 0)
-        return f->way[coming];
-    return when == w->now ? w->here : w->place[when % RECENT];
+    return when < w->now ? w->end[when % RECENT] : (f ? f->way[when - w->now + 1] : w->here);
+}
+
+/* Ticks by which places are later than power, as far as that is sure. */
+static double find_apart(const twin *w, const process *p)
+{
+    const double value = w->state[PLACE_LATE] - w->state[POWER_LATE];
+    const double variance = w->spread[PLACE_LATE][PLACE_LATE] + w->spread[POWER_LATE][POWER_LATE] -
+                            2.0 * w->spread[PLACE_LATE][POWER_LATE];
+    const double unsure = p->sure * p->sure * variance;
+    return value * value > unsure ? value * (1.0 - unsure / (value * value)) : 0.0;
+}
+
+/* Where the beam was told to be at a time, ticks, m; up to a tick after the last one it went straight on. */
+static void find_place(const twin *w, const process *p, const prospect *f, double time, double *place)
+{
+    const long long last = f ? w->now + N : w->now, kept = w->now - p->recent, first = kept > 0 ? kept : 0;
+    const double at = clamp(time, (double)first, (double)last + 1.0);
+    const long long when = at < (double)(last - 1) ? (long long)at : (last > first ? last - 1 : first);
+    const double *from = find_start(w, f, when), *to = last > first ? find_end(w, f, when) : from;
+    for (int axis = 0; axis < 2; ++axis)
+        place[axis] = from[axis] + (at - (double)when) * (to[axis] - from[axis]);
+}
+
+/* W absorbed in a tick as it was told. */
+static double find_watts(const twin *w, const process *p, long long when)
+{
+    const long long kept = w->now - p->recent;
+    return when < 0 ? 0.0 : w->watts[(when > kept ? when : kept) % RECENT];
+}
+
+/* One tick of a first order lag of so many ticks: its mean, and the state that it leaves. */
+static double pass_lag(double led, double power, double *state)
+{
+    const double left = (double)exponential((real)(-1.0 / led)), mean = power + (*state - power) * (1.0 - left) * led;
+    *state = power + (*state - power) * left;
+    return mean;
+}
+
+/* W absorbed in the ticks back from one, behind a lag of the laser of `led` ticks, and all of it so much later; those to
+   come give nothing. Returns the lag's state after the newest tick. */
+static double list_watts(const twin *w, const process *p, double led, double late, long long last, int count, real *watts)
+{
+    double came[WIDE + N + 2 + LATEST + SETTLED], state;
+    const long long oldest = last - count + 1 - SETTLED, latest = last + LATEST < w->now ? last + LATEST : w->now - 1;
+    int size = 0;
+    state = find_watts(w, p, oldest);
+    for (long long when = oldest; when <= latest; ++when, ++size)
+        came[size] = led < SHORTEST ? find_watts(w, p, when) : pass_lag(led, find_watts(w, p, when), &state);
+    for (int k = 0; k < count; ++k) {
+        const double at = clamp((double)(last - k - oldest) - late, 0.0, (double)(size - 1));
+        const int low = at < (double)(size - 2) ? (int)at : (size > 1 ? size - 2 : 0);
+        const double next = size > 1 ? came[low + 1] : came[low];
+        watts[k] = last - k < w->now && size > 0 ? (real)(came[low] + (at - low) * (next - came[low])) : (real)0;
+    }
+    return state;
+}
+
+/* Where the beam will be, as late as places are known to be. */
+static void delay_way(const twin *w, const process *p, prospect *f)
+{
+    const double apart = find_apart(w, p), behind = apart > 0.0 ? apart : 0.0;
+    for (int i = 0; i <= N; ++i)
+        find_place(w, p, f, (double)(w->now + i) - behind, f->late[i]);
 }
 
 /* Where the peak may be at a moment, in beam widths: where the last plan expected it, if the beam went as it was to go,
@@ -106,11 +194,6 @@ static void widen(box *b, const double *point)
     }
 }
 
-static double hypotenuse(const double *v)
-{
-    return sqrt(v[0] * v[0] + v[1] * v[1]);
-}
-
 /* Expand old heat about the peaks that are looked for, in the frames of an image that was taken then and in the plan, and
    those of a few ticks after it; if that was not done yet. */
 static void survey_far(twin *w, const process *p, const prospect *f, long long then)
@@ -120,11 +203,11 @@ static void survey_far(twin *w, const process *p, const prospect *f, long long t
     box peaks = NOWHERE;
     double centre[2], point[2], size[2], ahead[2];
     for (int k = 0; k < 2 && then > 0; ++k) {
-        guess_peak(w, p, frames[k], find_end(w, NULL, frames[k] - 1), find_end(w, NULL, frames[k]), point);
+        guess_peak(w, p, frames[k], find_start(w, NULL, frames[k] - 1), find_end(w, NULL, frames[k] - 1), point);
         widen(&peaks, point);
     }
     for (int i = 0; i < N; ++i) {
-        guess_peak(w, p, w->now + 1 + i, f->way[i], f->way[i + 1], point);
+        guess_peak(w, p, w->now + 1 + i, f->late[i], f->late[i + 1], point);
         widen(&peaks, point);
     }
     for (int axis = 0; axis < 2; ++axis) {
@@ -142,12 +225,12 @@ static void survey_far(twin *w, const process *p, const prospect *f, long long t
 }
 
 /* Gather the heat around the beam: where it was `age` ticks ago, is, and will be. */
-static void survey(twin *w, const process *p, const prospect *f, int age)
+static void survey(twin *w, const process *p, prospect *f, int age)
 {
     const long long then = age > 0 && age <= p->recent && age < w->now ? w->now - age : w->now;
     box beam = NOWHERE;
     double centre[2], radius = 4.0 + 3.0 * p->pixel / p->sigma;
-    widen(&beam, find_end(w, NULL, then));
+    widen(&beam, then > 0 ? find_end(w, NULL, then - 1) : w->here);
     widen(&beam, w->here);
     for (int i = 0; i <= N; ++i)
         widen(&beam, f->way[i]);
@@ -162,6 +245,7 @@ static void survey(twin *w, const process *p, const prospect *f, int age)
         centre[axis] = 0.5 * (low + high) / p->sigma;
         radius += 0.5 * (high - low) / p->sigma;
     }
+    delay_way(w, p, f);
     survey_far(w, p, f, then);
     gather(w, p, centre, radius, (double)(w->now + N));
 }
@@ -178,22 +262,29 @@ static void add_mirrored(field *sum, field f, int mirror)
     add_field(sum, &f, 1.0);
 }
 
-/* The ticks that the rule looks at until the end of one of them: where each began, and what it absorbed. Those before the
-   start, and those to come, give nothing. */
-static void list_track(const twin *w, const process *p, const prospect *f, long long end, int count, track *t)
+/* Where the beam was in the ticks that the rule looks at, back from one of them, if it was so late. */
+static void list_track(const twin *w, const process *p, const prospect *f, double late, long long last, int count, track *t)
 {
     const double per = 1.0 / p->sigma;
     for (int k = 0; k < count; ++k) {
-        const long long when = end - k;
+        const long long when = last - k;
         const int there = when >= 0 && when >= w->now - p->recent;
-        const double *place = find_end(w, f, there ? when : w->now);
-        t->x[k] = (real)(place[0] * per);
-        t->y[k] = (real)(place[1] * per);
-        t->watts[k] = there && when < w->now ? (real)w->watts[when % RECENT] : (real)0;
+        const double *from = there ? find_start(w, f, when) : w->here, *to = there ? find_end(w, f, when) : w->here;
+        double place[2][2];
+        if (late != 0.0 || !there) { /* before its first tick the beam was where that began */
+            find_place(w, p, f, (double)when - late, place[0]);
+            find_place(w, p, f, (double)(when + 1) - late, place[1]);
+            from = place[0];
+            to = place[1];
+        }
+        t->x[k] = (real)(from[0] * per);
+        t->y[k] = (real)(from[1] * per);
+        t->to_x[k] = (real)(to[0] * per);
+        t->to_y[k] = (real)(to[1] * per);
     }
 }
 
-/* Quadratics around a point at the end of a tick that began at place `from` of a track: all past heat, and that of each of
+/* Quadratics around a point at the end of tick `from` of a track: all past heat, and that of each of
    the `ahead` ticks to come, per watt. */
 static void look_around(const twin *w, const track *t, int from, int ahead, const double *point, field *fixed, field *coming)
 {
@@ -223,49 +314,72 @@ static void look_around(const twin *w, const track *t, int from, int ahead, cons
     }
 }
 
-/* What any plan near `watts`, absorbed, leads to after each coming tick. */
-static void look_ahead(twin *w, const process *p, const double *watts, prospect *f)
+/* Add what each coming tick absorbs to the heat that no plan changes; the step from there to the peak. */
+static void sum_outlook(const process *p, const outlook *o, int i, const double *watts, field *total, double *step)
 {
-    list_track(w, p, f, w->now + N, N + 1 + WIDE, &w->coming);
-    for (int i = 0; i < N; ++i) {
-        outlook *o = &f->at[i];
-        double step[2];
-        move_far(&w->far, (double)(w->now + 1 + i));
-        spread_history(w, (double)(w->now + 1 + i), p->lags);
-        place_rule(&w->coming, N - i, &w->rule);
-        guess_peak(w, p, w->now + 1 + i, f->way[i], f->way[i + 1], o->centre);
-        for (int round = 0;; ++round) {
-            field total;
-            look_around(w, &w->coming, N - i, i + 1, o->centre, &o->fixed, o->tick);
-            total = o->fixed;
-            for (int j = 0; j <= i; ++j)
-                add_field(&total, &o->tick[j], watts[j]);
-            step_uphill(&total, p->longest, step);
-            if (round == LOOKS || fabs(step[0]) + fabs(step[1]) < (round > 0 ? NEARBY : CLOSE))
-                break;
-            o->centre[0] += step[0];
-            o->centre[1] += step[1];
-        }
+    *total = o->fixed;
+    for (int j = 0; j <= i; ++j)
+        add_field(total, &o->tick[j], watts[j]);
+    step_to_peak(total, p->longest, o->beam, o->centre, step);
+}
+
+/* What any plan near `watts`, absorbed, leads to after one of the coming ticks, around the peak that it makes then. */
+static void look_at(twin *w, const process *p, const double *watts, prospect *f, int i)
+{
+    outlook *o = &f->at[i];
+    double step[2];
+    move_far(&w->far, (double)(w->now + 1 + i));
+    spread_history(w, (double)(w->now + 1 + i), p->lags);
+    place_rule(&w->coming, N - 1 - i, &w->rule);
+    guess_peak(w, p, w->now + 1 + i, f->late[i], f->late[i + 1], o->centre);
+    for (int axis = 0; axis < 2; ++axis)
+        o->beam[axis] = f->late[i + 1][axis] / p->sigma;
+    for (int round = 0;; ++round) {
+        field total;
+        look_around(w, &w->coming, N - 1 - i, i + 1, o->centre, &o->fixed, o->tick);
+        sum_outlook(p, o, i, watts, &total, step);
+        if (round == LOOKS || fabs(step[0]) + fabs(step[1]) < (round > 0 ? NEARBY : CLOSE))
+            break;
+        o->centre[0] += step[0];
+        o->centre[1] += step[1];
     }
 }
 
-/* T_max of a plan, W commanded, its slopes in K per W, and where the peaks are. */
-static void foresee(const twin *w, const process *p, const prospect *f, const double *plan, double *T, double (*J)[N],
-                    double (*peak)[2])
+/* The same after each of them. */
+static void look_ahead(twin *w, const process *p, const double *watts, prospect *f)
 {
-    double watts[N];
+    const double apart = find_apart(w, p);
+    list_track(w, p, f, apart > 0.0 ? apart : 0.0, w->now + N - 1, N + WIDE, &w->coming);
+    list_watts(w, p, apart < 0.0 ? -apart : 0.0, 0.0, w->now + N - 1, N + WIDE, w->coming.watts);
+    for (int i = 0; i < N; ++i)
+        look_at(w, p, watts, f, i);
+}
+
+/* W absorbed in each coming tick under a plan, W commanded. */
+static void absorb_plan(const process *p, const prospect *f, const double *plan, double *watts)
+{
     for (int j = 0; j < N; ++j)
         watts[j] = p->absorptivity * (f->adrift[j] + dot(j + 1, f->follow[j], plan));
+}
+
+/* T_max of a plan, W commanded, its slopes in K per W, and where the peaks are. Where the plan moves a peak away from its
+   quadratic, it looks again. */
+static void foresee(twin *w, const process *p, prospect *f, const double *plan, double *T, double (*J)[N], double (*peak)[2])
+{
+    double watts[N];
+    absorb_plan(p, f, plan, watts);
     for (int i = 0; i < N; ++i) {
         const outlook *o = &f->at[i];
         double step[2], gain[N] = {0}, slope;
-        field total = o->fixed;
+        field total;
+        sum_outlook(p, o, i, watts, &total, step);
+        if (hypotenuse(step) > AGAIN) {
+            look_at(w, p, watts, f, i);
+            sum_outlook(p, o, i, watts, &total, step);
+        }
+        T[i] = look_up(&p->temperature, w->state[GAIN] * at_step(&total, step), &slope);
         for (int j = 0; j <= i; ++j)
-            add_field(&total, &o->tick[j], watts[j]);
-        step_uphill(&total, p->longest, step);
-        T[i] = look_up(&p->temperature, w->gain * at_step(&total, step), &slope);
-        for (int j = 0; j <= i; ++j)
-            gain[j] = slope * w->gain * p->absorptivity * at_step(&o->tick[j], step);
+            gain[j] = slope * w->state[GAIN] * p->absorptivity * at_step(&o->tick[j], step);
         for (int c = 0; c < N; ++c) {
             double sum = 0.0;
             for (int j = c; j <= i; ++j)

@@ -1,223 +1,169 @@
-/* The one number that is fed back: what the pixels around the peak read over what is expected of them. */
+/* The few numbers that images correct, by one Kalman filter: what is measured over what is expected, by how many ticks power
+   and places are late, and where images lie. */
 
 #include "twin_types.h"
 
-#define ROUNDS 3 /* of the search for the peak */
-#define START_ERROR 1.2 /* of a ratio when the laser comes on, halved in every tick: a lag that nobody knows of shows then */
-#define START_TICKS 8   /* after which nothing is left of it */
-
-static const double gauss[2] = {-0.57735026918962576, 0.57735026918962576}; /* points of a pixel, in half pixels */
-
 typedef struct {
-    double expected;     /* K, at the hottest pixel */
-    double surprise;     /* K, by which it was hotter, judged by all that were compared */
-    double ratio, noise; /* measured over expected, and its standard deviation */
-} comparison;
+    double state[SLOW], spread[SLOW][SLOW];
+} slow;
 
-/* Let ticks pass: the gain may have wandered. */
-static void wait_gain(twin *w, const process *p, double ticks)
+/* The slow numbers, to be put back if what changed them is not believed after all. */
+INLINE slow get_slow(const twin *w)
 {
-    const double most = p->prior * p->prior > w->variance ? p->prior * p->prior : w->variance;
-    const double grown = w->variance + ticks * p->walk * p->walk;
-    w->variance = grown < most ? grown : most;
+    slow s;
+    memcpy(s.state, w->state, sizeof s.state);
+    memcpy(s.spread, w->spread, sizeof s.spread);
+    return s;
 }
 
-/* Take in a ratio of measured to expected with its standard deviation. A single one far off is a bad frame and left
-   out; if the next says the same, the plant has changed. Returns 0 if it was left out. */
-static int read_gain(twin *w, const process *p, double ratio, double noise)
+INLINE void put_slow(twin *w, const slow *s)
 {
-    const double variance = noise * noise + p->error * p->error, off = ratio - w->gain;
-    const double far = p->gate * sqrt(w->variance + variance);
-    if (!(fabs(off) <= far)) {
+    memcpy(w->state, s->state, sizeof s->state);
+    memcpy(w->spread, s->spread, sizeof s->spread);
+}
+
+/* Variances of the slow numbers at the start. */
+static void set_start(const process *p, double (*spread)[SLOW])
+{
+    const double late = p->stamp * p->stamp + p->apart * p->apart, placed = p->placed * p->placed;
+    memset(spread, 0, SLOW * sizeof *spread);
+    spread[GAIN][GAIN] = p->prior * p->prior;
+    spread[POWER_LATE][POWER_LATE] = spread[PLACE_LATE][PLACE_LATE] = late;
+    spread[POWER_LATE][PLACE_LATE] = spread[PLACE_LATE][POWER_LATE] = p->stamp * p->stamp;
+    spread[OFFSET_X][OFFSET_X] = spread[OFFSET_Y][OFFSET_Y] = placed;
+}
+
+/* Let ticks pass: the slow numbers may have wandered. */
+static void wait_gain(twin *w, const process *p, double ticks)
+{
+    const double drift[SLOW] = {p->walk, p->drift, p->drift, p->drift, p->drift};
+    double start[SLOW][SLOW];
+    set_start(p, start);
+    for (int i = 0; i < SLOW; ++i) {
+        const double was = w->spread[i][i], grown = was + ticks * drift[i] * drift[i];
+        const double most = start[i][i] > was ? start[i][i] : was;
+        w->spread[i][i] = grown < most ? grown : most;
+    }
+}
+
+/* Take in one number, a sum of the slow ones with weights h: by how much it is off, and its variance. */
+static void take_number(twin *w, const process *p, const double *h, double off, double variance)
+{
+    double along[SLOW], all = variance;
+    for (int i = 0; i < SLOW; ++i) {
+        along[i] = dot(SLOW, w->spread[i], h);
+        all += along[i] * h[i];
+    }
+    for (int i = 0; i < SLOW; ++i) {
+        w->state[i] += along[i] / all * off;
+        for (int j = 0; j < SLOW; ++j)
+            w->spread[i][j] -= along[i] / all * along[j];
+    }
+    w->state[POWER_LATE] = clamp(w->state[POWER_LATE], -p->most_late, p->most_late);
+    w->state[PLACE_LATE] = clamp(w->state[PLACE_LATE], -p->most_late, p->most_late);
+}
+
+/* How late power and places are is as unknown as at the start. */
+INLINE void forget_lag(twin *w, const process *p)
+{
+    double start[SLOW][SLOW];
+    set_start(p, start);
+    for (int i = POWER_LATE; i <= PLACE_LATE; ++i) {
+        w->state[i] = 0.0;
+        for (int j = 0; j < SLOW; ++j)
+            w->spread[i][j] = w->spread[j][i] = start[i][j];
+    }
+}
+
+/* How late power is is less certain. */
+static void doubt_lag(twin *w, const process *p)
+{
+    const double most = p->stamp * p->stamp + p->apart * p->apart, now = w->spread[POWER_LATE][POWER_LATE] + p->doubt * p->doubt;
+    w->spread[POWER_LATE][POWER_LATE] = now < most ? now : most;
+}
+
+/* Take in a ratio of measured to expected and its standard deviation; `change`: what a tick's delay of the power changes in
+   what is expected, of itself. A single one far off is a bad frame and left out; if the next says the same, the
+   plant has changed. Returns 0 if it was left out. */
+static int read_gain(twin *w, const process *p, double ratio, double noise, double change)
+{
+    const double size = change * change, flat = p->flat * p->flat, slope = size > flat ? change * (1.0 - flat / size) : 0.0;
+    const double late = w->state[POWER_LATE], unknown = w->spread[POWER_LATE][POWER_LATE];
+    const double crude = p->crude * slope * sqrt(late * late + unknown);
+    const double variance = noise * noise + p->error * p->error + crude * crude, off = ratio - w->state[GAIN];
+    const double h[SLOW] = {1.0, w->state[GAIN] * slope, 0.0, 0.0, 0.0}, least = (1.0 - p->fall) * w->state[GAIN];
+    double spread = 0.0;
+    if (!(ratio + p->gate * noise >= p->gain_low)) { /* true of NaN; what reads too hot is believed in the end */
+        ++w->refused;
+        return 0;
+    }
+    for (int i = 0; i < SLOW; ++i)
+        spread += h[i] * dot(SLOW, w->spread[i], h);
+    if (!(fabs(off) <= p->gate * sqrt(spread + variance))) {
         const double same = p->gate * sqrt(2.0 * variance + p->walk * p->walk);
-        if (!w->has_outlier || !(fabs(ratio - w->outlier) <= same)) {
+        const int hotter = off > 0.0 && w->outlier > w->state[GAIN];
+        if (!w->has_outlier || !(hotter || fabs(ratio - w->outlier) <= same)) {
             w->has_outlier = ratio == ratio;
             w->outlier = ratio;
             ++w->refused;
+            doubt_lag(w, p); /* a wrong one makes good readings look bad */
             return 0;
         }
-        w->variance = off * off;
+        for (int i = 0; i < SLOW; ++i)
+            w->spread[GAIN][i] = w->spread[i][GAIN] = 0.0;
+        w->spread[GAIN][GAIN] = off * off;
     }
     w->has_outlier = 0;
-    const double weight = w->variance / (w->variance + variance);
-    w->gain = clamp(w->gain + weight * off, p->gain_low, p->gain_high);
-    w->variance *= 1.0 - weight;
+    take_number(w, p, h, off, variance);
+    if (w->state[GAIN] < least) { /* the rest may come with the next readings */
+        w->state[GAIN] = least;
+        w->spread[GAIN][GAIN] = w->spread[GAIN][GAIN] > off * off ? w->spread[GAIN][GAIN] : off * off;
+    }
+    w->state[GAIN] = clamp(w->state[GAIN], p->gain_low, p->gain_high);
     return 1;
 }
 
-/* The first of `count` lines that lie nearest to a place, m. */
-static int find_lines(int all, const double *line, double at, int count)
+/* Take in by how much the spot lies off from where it is expected, in beam widths, and how far that may be wrong along each
+   axis; `hop`: the way of the beam in the tick, `turned`: how much that differs from those before; `believed`: how much of
+   it is. Returns 0 if it is far off and left out, but not twice in a row. */
+static int read_place(twin *w, const process *p, const double *off, const double *hop, double turned, double noise,
+                      double *believed)
 {
-    int low = 0, high = all;
-    while (low < high) { /* the first line beyond */
-        const int middle = (low + high) / 2;
-        if (line[middle] < at)
-            low = middle + 1;
-        else
-            high = middle;
+    const double turn = p->turned * turned, unknown = w->spread[PLACE_LATE][PLACE_LATE];
+    const double variance = noise * noise + p->rough * p->rough + turn * turn * unknown;
+    double before[SLOW], h[2][SLOW] = {{0.0}};
+    int near = 1;
+    memcpy(before, w->state, sizeof before);
+    for (int axis = 0; axis < 2; ++axis) {
+        double spread = variance;
+        h[axis][OFFSET_X + axis] = 1.0;
+        h[axis][PLACE_LATE] = -hop[axis];
+        for (int i = 0; i < SLOW; ++i)
+            spread += h[axis][i] * dot(SLOW, w->spread[i], h[axis]);
+        near = near && fabs(off[axis]) <= p->gate * sqrt(spread);
     }
-    low -= (count + 1) / 2;
-    low = low < 0 ? 0 : low;
-    if (low + count < all && at - line[low] > line[low + count] - at)
-        ++low;
-    return low + count > all ? all - count : low;
-}
-
-/* u at a point, m, of the heat that w->far, w->old, w->rule and w->past hold. */
-static double expect_heat(const twin *w, const process *p, double x, double y)
-{
-    const double point[2] = {x / p->sigma, y / p->sigma};
-    double total = sum_heat(w, point[0], point[1]) + find_far_heat(&w->far, point[0], point[1]);
-    for (int mirror = 0; mirror < 4; ++mirror) {
-        real sum[WIDE];
-        double image[2];
-        if (mirror & ~w->sides)
-            continue;
-        reflect(w, mirror, point, image);
-        sum_rule_heat(&w->rule, image[0], image[1], sum);
-        for (int l = 0; l < WIDE; ++l)
-            sum[l] *= w->past.watts[1 + l];
-        total += add_up(WIDE, sum);
+    if (!near) {
+        w->is_astray = !w->is_astray;
+        w->refused += w->is_astray;
+        if (w->is_astray)
+            return 0;
+        for (int axis = OFFSET_X; axis <= OFFSET_Y; ++axis) { /* the camera was knocked */
+            for (int i = 0; i < SLOW; ++i)
+                w->spread[axis][i] = w->spread[i][axis] = 0.0;
+            w->spread[axis][axis] = off[0] * off[0] + off[1] * off[1];
+        }
     }
-    return total;
-}
-
-/* What a pixel is expected to read, K: at its centre, or on average; `top`: u of the peak. */
-static double expect_pixel(const twin *w, const process *p, double top, double x, double y)
-{
-    const int count = p->pixel <= p->subpixel * p->sigma ? 1 : 4;
-    double mean = 0.0;
-    for (int k = 0; k < count; ++k) {
-        const double px = count == 1 ? x : x + 0.5 * p->pixel * gauss[k % 2];
-        const double py = count == 1 ? y : y + 0.5 * p->pixel * gauss[k / 2];
-        const double u = expect_heat(w, p, px, py);
-        mean += look_up(&p->temperature, w->gain * (1.0 - p->slender * (1.0 - u / top)) * u, NULL) / count;
+    w->is_astray = 0;
+    for (int axis = 0; axis < 2; ++axis) {
+        double gone = 0.0;
+        for (int i = 0; i < SLOW; ++i)
+            gone += h[axis][i] * (w->state[i] - before[i]);
+        take_number(w, p, h[axis], off[axis] - gone, variance);
     }
-    return mean;
-}
-
-/* All heat at a moment of the past, into w->far, w->old, w->rule and w->past. */
-static void recall_heat(twin *w, const process *p, long long moment)
-{
-    move_far(&w->far, (double)moment);
-    spread_history(w, (double)moment, p->lags);
-    list_track(w, p, NULL, moment, 1 + WIDE, &w->past);
-    place_rule(&w->past, 1, &w->rule);
-}
-
-/* The heat `age` ticks ago, the peak in it, in beam widths, and its u. Returns 0 if that is too long ago or nothing had
-   been given yet. */
-static int recall_peak(twin *w, const process *p, int age, double *peak, double *top)
-{
-    const long long moment = w->now - age;
-    double step[2];
-    if (age < 0 || moment < 1 || p->recent - age < p->lags)
-        return 0;
-    recall_heat(w, p, moment);
-    guess_peak(w, p, moment, find_end(w, NULL, moment - 1), find_end(w, NULL, moment), peak);
-    for (int round = 0; round < ROUNDS; ++round) {
-        field total;
-        look_around(w, &w->past, 1, 0, peak, &total, NULL);
-        step_uphill(&total, p->longest, step);
-        *top = at_step(&total, step);
-        peak[0] += step[0];
-        peak[1] += step[1];
-        if (fabs(step[0]) + fabs(step[1]) < CLOSE)
-            break;
+    for (int axis = 0; axis < 2; ++axis) {
+        believed[axis] = 0.0;
+        for (int i = 0; i < SLOW; ++i)
+            believed[axis] += h[axis][i] * (w->state[i] - before[i]);
     }
     return 1;
-}
-
-/* Whether the laser was on in the tick that ended so many ticks ago. */
-static int was_lit(const twin *w, int age)
-{
-    return w->now - age > 0 && w->watts[(w->now - age - 1) % RECENT] > 0.0;
-}
-
-/* Standard deviation of a ratio of `age` ticks ago because the laser had just come on. */
-static double find_start_error(const twin *w, int age)
-{
-    double error = START_ERROR;
-    for (int k = 0; k < START_TICKS; ++k, error *= 0.5)
-        if (!was_lit(w, age + k))
-            return error;
-    return 0.0;
-}
-
-static double raise(double base, int power)
-{
-    double product = 1.0;
-    for (; power > 0; power /= 2, base *= base)
-        if (power % 2)
-            product *= base;
-    return product;
-}
-
-/* What was measured over what was expected, and its standard deviation, by pixels that count the more the hotter they
-   are. Returns 0 if nothing is hot, or the laser was off: a cooling plate has another alpha. */
-static int weigh_pixels(const twin *w, const process *p, int lit, int age, int count, const double *expected,
-                        const double *seen, comparison *c)
-{
-    const double start = find_start_error(w, age);
-    double most = 0.0, up = 0.0, down = 0.0, size = 0.0, slope;
-    for (int k = 0; k < count; ++k)
-        most = expected[k] > most ? expected[k] : most;
-    c->expected = look_up(&p->temperature, w->gain * most, &slope);
-    if (!lit || !(w->gain * most >= p->few))
-        return 0;
-    for (int k = 0; k < count; ++k) {
-        const double weight = expected[k] * raise(expected[k] / most, (int)p->steep); /* those at the peak count most */
-        up += weight * seen[k];
-        down += weight * expected[k];
-        size += weight * weight;
-    }
-    c->ratio = up / down;
-    c->surprise = look_up(&p->temperature, c->ratio * most, NULL) - c->expected;
-    const double noise = p->noise / slope * sqrt(size) / down;
-    c->noise = sqrt(noise * noise + start * start);
-    return 1;
-}
-
-/* How many ticks before its end the frames of an exposure were seen; returns how many of them are looked at. */
-static int list_frames(const twin *w, const process *p, int age, int *before)
-{
-    const long long moment = w->now - age;
-    const int ticks = p->exposure < moment + 1 ? p->exposure : (int)moment + 1;
-    const int count = ticks < p->frames ? ticks : p->frames;
-    for (int j = 0; j < count; ++j)
-        before[j] = count > 1 ? (int)((double)j * (ticks - 1) / (count - 1) + 0.5) : 0;
-    return count;
-}
-
-/* An image whose exposure ended `age` ticks ago: T[row * columns + column], K, at x[column], y[row], m.
-   A pixel of NaN is left out. Returns 0 if there is nothing to compare. */
-static int weigh_image(twin *w, const process *p, int age, int columns, int rows, const double *x, const double *y,
-                       const double *T, comparison *c)
-{
-    const int wide = columns < p->lines ? columns : p->lines, tall = rows < p->lines ? rows : p->lines;
-    double peak[2], top, expected[LINES * LINES] = {0}, seen[LINES * LINES];
-    int before[FRAMES];
-    if (!recall_peak(w, p, age, peak, &top))
-        return 0;
-    const int frames = list_frames(w, p, age, before);
-    const int lit = was_lit(w, age) && was_lit(w, age + before[frames / 2]);
-    if (frames > 1)
-        recall_peak(w, p, age + before[frames / 2], peak, &top);
-    const int left = find_lines(columns, x, peak[0] * p->sigma, wide);
-    const int first = find_lines(rows, y, peak[1] * p->sigma, tall);
-    for (int j = 0; j < frames; ++j) {
-        const long long moment = w->now - age - before[j];
-        if (frames > 1 && moment > 0)
-            recall_heat(w, p, moment);
-        for (int k = 0; k < wide * tall; ++k)
-            expected[k] += (moment > 0 ? expect_pixel(w, p, top, x[left + k % wide], y[first + k / wide])
-                                       : p->ambient) / frames;
-    }
-    for (int k = 0; k < wide * tall; ++k) {
-        const double t = T[(size_t)(first + k / wide) * (size_t)columns + (size_t)(left + k % wide)];
-        const int good = t == t; /* a broken pixel counts for nothing */
-        seen[k] = good ? look_up(&p->heat, t, NULL) : 0.0;
-        expected[k] = good ? look_up(&p->heat, expected[k], NULL) / w->gain : 0.0;
-    }
-    return weigh_pixels(w, p, lit, age, wide * tall, expected, seen, c);
 }

@@ -152,20 +152,27 @@ static void tidy_history(twin *w, const process *p)
     }
 }
 
-/* One tick at a mean power absorbed, W, from where the beam was to a place in m. */
-static void absorb(twin *w, const process *p, double watts, double x, double y)
+/* A tick is over: where it led the beam, m, and what it absorbed, W, as it was told. */
+static void note_tick(twin *w, double watts, double x, double y)
 {
-    const double sx = w->here[0] / p->sigma, sy = w->here[1] / p->sigma, dx = x / p->sigma - sx, dy = y / p->sigma - sy;
     const int slot = (int)(w->now % RECENT);
     w->place[slot][0] = w->here[0];
     w->place[slot][1] = w->here[1];
+    w->end[slot][0] = x;
+    w->end[slot][1] = y;
     w->watts[slot] = watts;
     w->here[0] = x;
     w->here[1] = y;
     ++w->now;
+}
+
+/* The heat of the tick that is just over: W absorbed between two places, m. */
+static void add_heat(twin *w, const process *p, double watts, const double *from, const double *to)
+{
+    const double sx = from[0] / p->sigma, sy = from[1] / p->sigma, dx = to[0] / p->sigma - sx, dy = to[1] / p->sigma - sy;
+    const node n = {watts * p->tick * w->strength, (double)w->now - 0.5, sx + 0.5 * dx, sy + 0.5 * dy,
+                    dx * dx / 12.0, dx * dy / 12.0, dy * dy / 12.0};
     if (watts > 0.0) {
-        const node n = {watts * p->tick * w->strength, (double)w->now - 0.5, sx + 0.5 * dx, sy + 0.5 * dy,
-                        dx * dx / 12.0, dx * dy / 12.0, dy * dy / 12.0};
         if (w->count == NODES)
             merge_at(w, 0);
         put_node(w, w->count++, &n);

@@ -70,7 +70,7 @@ static void begin_loop(const process *p, const setting *s, loop *o, double gain)
 {
     memset(o, 0, offsetof(loop, m));
     start_twin(p, &o->m);
-    o->m.w.gain = gain;
+    o->m.w.state[GAIN] = gain;
     for (int k = 0; k < LATE; ++k)
         for (int c = 0; c <= SPOTS; ++c)
             o->late[k][c] = (float)s->ambient;
@@ -101,11 +101,11 @@ static void look_at_spots(const process *p, const setting *s, loop *o, double to
         spread_history(w, moment, p->lags);
     }
     w->past = w->coming;
-    w->past.watts[1] = (real)watts;
+    w->past.watts[0] = (real)watts;
     for (int c = 0; c < SPOTS; ++c) {
         const double *spot = way + 2 * (s->delay + s->spot[c]), u = expect_heat(w, p, spot[0], spot[1]);
         const double share = u < top ? u / top : 1.0; /* of the peak's; in the dark the peak is lost */
-        T[c] = (float)look_up(&p->temperature, w->gain * (1.0 - p->slender * (1.0 - share)) * u, NULL);
+        T[c] = (float)look_up(&p->temperature, w->state[GAIN] * (1.0 - p->slender * (1.0 - share)) * u, NULL);
     }
     w->far.count = far;
 }
@@ -118,7 +118,7 @@ static double heat_plate(const process *p, const setting *s, loop *o, double pow
     float *image = o->late[(o->tick + 1) % LATE];
     image[0] = (float)T;
     if ((o->tick + 1 + s->delay) % s->every == 0)
-        look_at_spots(p, s, o, look_up(&p->heat, T, NULL) / m->w.gain, watts, way + 2, image + 1);
+        look_at_spots(p, s, o, look_up(&p->heat, T, NULL) / m->w.state[GAIN], watts, way + 2, image + 1);
     follow_twin(p, m, power, way[2], way[3]);
     ++o->tick;
     return T;

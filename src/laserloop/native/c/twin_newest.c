@@ -22,15 +22,15 @@ static void lay_rule(twin *w, const process *p)
     }
 }
 
-/* Where the points are at the end of a tick that began at place `from` of a track. */
+/* Where the points are at the end of tick `from` of a track. */
 static void place_rule(const track *t, int from, newest *restrict g)
 {
     real x[WIDE], y[WIDE], dx[WIDE], dy[WIDE];
     for (int l = 0; l < WIDE; ++l) {
         x[l] = t->x[from + l];
         y[l] = t->y[from + l];
-        dx[l] = t->x[from + l - 1] - x[l];
-        dy[l] = t->y[from + l - 1] - y[l];
+        dx[l] = t->to_x[from + l] - x[l];
+        dy[l] = t->to_y[from + l] - y[l];
     }
     for (int j = 0; j < g->size; j += WIDE)
         for (int l = 0; l < WIDE; ++l) {

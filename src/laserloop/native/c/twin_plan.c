@@ -1,16 +1,22 @@
 /* The plan of a tick by the twin: sequential QPs around the peaks; two are usual, because the forecast is nearly affine. */
 
 #define TWIN_QPS 4     /* most QPs a tick */
-#define LOST 1.5       /* beam widths between beam and peak, from which on a peak is another one */
 
-/* How the laser follows its commands over the horizon. */
+/* How the laser follows its commands over the horizon, and where the beam will be. */
 static void foresee_laser(const twin *w, const process *p, prospect *f)
 {
+    const double apart = find_apart(w, p), led = apart < -SHORTEST ? -apart : 0.0;
+    real given;
+    const double state = list_watts(w, p, led, 0.0, w->now - 1, 1, &given) / p->absorptivity;
+    delay_way(w, p, f);
     for (int c = 0; c <= N; ++c) { /* command c alone, and none at all */
-        double power = c == N ? w->emitted : 0.0;
+        double power = c == N ? w->emitted : 0.0, later = c == N ? state : 0.0;
         for (int j = 0; j < N; ++j) {
-            const double command = j == c ? 1.0 : 0.0, mean = command + (power - command) * p->lag_mean;
+            const double command = j == c ? 1.0 : 0.0;
+            double mean = command + (power - command) * p->lag_mean;
             power = command + (power - command) * p->lag_left;
+            if (led > 0.0)
+                mean = pass_lag(led, mean, &later);
             if (c == N)
                 f->adrift[j] = mean;
             else
@@ -20,8 +26,8 @@ static void foresee_laser(const twin *w, const process *p, prospect *f)
 }
 
 /* T of a plan in units of P_max, its slopes, and r of its linearisation at the moves x. */
-static void linearise_twin(const twin *w, const process *p, const problem *b, const tick *k, const prospect *f,
-                           const double *plan, workspace *s, double (*peak)[2])
+static void linearise_twin(twin *w, const process *p, const problem *b, const tick *k, prospect *f, const double *plan,
+                           workspace *s, double (*peak)[2])
 {
     double watts[N], J[N][N];
     for (int i = 0; i < N; ++i)
@@ -50,15 +56,15 @@ static double depart(const tick *k, const double *T, const double *line)
    light they are nowhere near. */
 static void note_peaks(twin *w, const process *p, const prospect *f, const int *lit, double (*peak)[2])
 {
-    const double dx = f->way[1][0] - f->way[0][0], dy = f->way[1][1] - f->way[0][1], length = sqrt(dx * dx + dy * dy);
+    const double dx = f->late[1][0] - f->late[0][0], dy = f->late[1][1] - f->late[0][1], length = sqrt(dx * dx + dy * dy);
     const double ex = length > 0.0 ? dx / length : 1.0, ey = length > 0.0 ? dy / length : 0.0;
-    const double ox = peak[0][0] - f->way[1][0] / p->sigma, oy = peak[0][1] - f->way[1][1] / p->sigma;
+    const double ox = peak[0][0] - f->late[1][0] / p->sigma, oy = peak[0][1] - f->late[1][1] / p->sigma;
     w->planned = w->now;
     memcpy(w->peak, peak, sizeof w->peak);
-    memcpy(w->beam, f->way[1], sizeof w->beam);
+    memcpy(w->beam, f->late[1], sizeof w->beam);
     for (int i = 0; i < N; ++i) {
-        const double far[2] = {peak[i][0] - f->way[i + 1][0] / p->sigma, peak[i][1] - f->way[i + 1][1] / p->sigma};
-        w->known[i] = lit[i] && hypotenuse(far) < LOST;
+        const double far[2] = {peak[i][0] - f->late[i + 1][0] / p->sigma, peak[i][1] - f->late[i + 1][1] / p->sigma};
+        w->known[i] = lit[i] && hypotenuse(far) < LOST - CLOSE;
     }
     w->offset[0] = lit[0] ? clamp(ox * ex + oy * ey, -1.5, 0.5) : -p->behind;
     w->offset[1] = lit[0] ? clamp(oy * ex - ox * ey, -0.7, 0.7) : 0.0;
@@ -69,19 +75,16 @@ static int plan_twin(twin *w, const process *p, const problem *b, const question
                      int *count)
 {
     const double least = b->least / b->full;
-    double watts[N], line[N], peak[N][2], over;
+    double begun[N], watts[N], line[N], peak[N][2], over;
     tick k;
     int status = STOPPED;
     open_tick(b, asked, &k);
     for (int i = 0; i < N; ++i)
         s->plan[i] = k.free[i] ? clamp(asked->start[i] / b->full, least, 1.0) : 0.0;
     foresee_laser(w, p, f);
-    for (int j = 0; j < N; ++j) {
-        watts[j] = f->adrift[j];
-        for (int c = 0; c <= j; ++c)
-            watts[j] += f->follow[j][c] * s->plan[c] * b->full;
-        watts[j] *= p->absorptivity;
-    }
+    for (int i = 0; i < N; ++i)
+        begun[i] = s->plan[i] * b->full;
+    absorb_plan(p, f, begun, watts);
     look_ahead(w, p, watts, f);
     if (k.n > 0)
         start_moves(b, &k, s->plan, s->x);

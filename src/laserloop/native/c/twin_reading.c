@@ -1,13 +1,24 @@
-/* What a machine says of its measurement: whether it can be, and the hottest of it. */
+/* What a machine says of its measurement: whether it can be, the hottest of it, where that is, and what becomes of it. */
 
 #include "laserloop_twin.h"
+
+#define FROZEN_K 5.0 /* K that the peak expected at one gain has moved while the measured one has not */
+#define SHOULDER 0.9 /* of the peak's heat: where more is expected, old heat may be the hottest */
+#define NOISY 3.0    /* deviations of the noise above the window that are not yet too hot */
+
+typedef struct {
+    double hottest; /* K, or NaN if it has a pixel that is not credible, or none, or too many */
+    double sum;     /* tells frames apart */
+    double x, y;    /* m: the hottest pixel of a frame, */
+    int at_edge;    /* and whether it may be hotter beyond */
+} reading;
 
 static int is_within(double x, double low, double high) /* NaN is not */
 {
     return x >= low && x <= high;
 }
 
-/* The hottest of some pixels, K, or NaN if one of them is not credible; `print` tells frames apart. */
+/* The hottest of some pixels, K, or NaN if one of them is not credible. */
 static double read_pixels(int count, const double *T, double *print)
 {
     double most[LANES] = {0}, bad[LANES] = {0}, sum[LANES] = {0}, hottest = 0.0, wrong = 0.0;
@@ -16,12 +27,12 @@ static double read_pixels(int count, const double *T, double *print)
         for (int l = 0; l < LANES; ++l) {
             const double t = T[k + l];
             most[l] = t > most[l] ? t : most[l];
-            bad[l] = ((t >= LASERLOOP_COLDEST) & (t <= LASERLOOP_HOTTEST)) ? bad[l] : 1.0;
+            bad[l] = ((t >= LASERLOOP_TWIN_COLDEST) & (t <= LASERLOOP_TWIN_HOTTEST)) ? bad[l] : 1.0;
             sum[l] += (k + l + 1) * t;
         }
     for (int k = whole; k < count; ++k) {
         most[k - whole] = T[k] > most[k - whole] ? T[k] : most[k - whole];
-        bad[k - whole] = is_within(T[k], LASERLOOP_COLDEST, LASERLOOP_HOTTEST) ? bad[k - whole] : 1.0;
+        bad[k - whole] = is_within(T[k], LASERLOOP_TWIN_COLDEST, LASERLOOP_TWIN_HOTTEST) ? bad[k - whole] : 1.0;
         sum[k - whole] += (k + 1) * T[k];
     }
     *print = 0.0;
@@ -33,20 +44,146 @@ static double read_pixels(int count, const double *T, double *print)
     return wrong > 0.0 ? NAN : hottest;
 }
 
-/* The hottest of a measurement, K, or NaN if it has a pixel that is not credible, or none, or too many. */
-static double find_hottest(const laserloop_input *in, double *print)
+/* Whether lines rise and are near the plate. */
+static int is_grid(int count, const double *line, double most)
 {
-    *print = 0.0;
-    if (in->columns == 0 && in->rows == 0)
-        return is_within(in->peak, LASERLOOP_COLDEST, LASERLOOP_HOTTEST) ? in->peak : NAN;
-    if (in->columns < 1 || in->rows < 1 || in->columns > LASERLOOP_SIDE || in->rows > LASERLOOP_SIDE || !in->x || !in->y ||
-        !in->T)
-        return NAN;
-    for (int k = 0; k < in->columns; ++k)
-        if (!is_within(in->x[k], k ? in->x[k - 1] : -LASERLOOP_PLATE_X, LASERLOOP_PLATE_X))
-            return NAN;
-    for (int k = 0; k < in->rows; ++k)
-        if (!is_within(in->y[k], k ? in->y[k - 1] : -LASERLOOP_PLATE_Y, LASERLOOP_PLATE_Y))
-            return NAN;
-    return read_pixels(in->columns * in->rows, in->T, print);
+    for (int k = 0; k < count; ++k)
+        if (!is_within(line[k], k ? line[k - 1] : -most, most))
+            return 0;
+    return 1;
+}
+
+static void read_frame(const laserloop_twin_input *in, reading *r)
+{
+    const int columns = in->columns, rows = in->rows;
+    int k = 0;
+    if (columns < 1 || rows < 1 || columns > LASERLOOP_TWIN_SIDE || rows > LASERLOOP_TWIN_SIDE || !in->x || !in->y || !in->T ||
+        !is_grid(columns, in->x, LASERLOOP_TWIN_PLATE_X) || !is_grid(rows, in->y, LASERLOOP_TWIN_PLATE_Y))
+        return;
+    r->hottest = read_pixels(columns * rows, in->T, &r->sum);
+    while (k < columns * rows - 1 && in->T[k] < r->hottest)
+        ++k;
+    const int column = k % columns, line = k / columns;
+    r->x = in->x[column];
+    r->y = in->y[line];
+    r->at_edge = (columns > 2 && (column == 0 || column == columns - 1)) || (rows > 2 && (line == 0 || line == rows - 1));
+}
+
+static reading read_measurement(const laserloop_twin_input *in)
+{
+    reading r = {NAN, 0.0, 0.0, 0.0, 0};
+    if (in->seen == LASERLOOP_TWIN_FRAME_SEEN)
+        read_frame(in, &r);
+    else if (in->seen == LASERLOOP_TWIN_PEAK_SEEN && is_within(in->peak, LASERLOOP_TWIN_COLDEST, LASERLOOP_TWIN_HOTTEST))
+        r.hottest = in->peak;
+    return r;
+}
+
+/* The peak alone: as if a pixel lay just there. */
+static int weigh_peak(twin *w, const process *p, int age, double T, comparison *c)
+{
+    pixels b = {{0.0}, {0.0}, {0.0}, {0.0}, 0.0, 1};
+    recalled r;
+    if (!recall_peak(w, p, age, &r))
+        return 0;
+    note_recalled(w, p, &r, c);
+    c->expected = expect_pixel(w, p, r.top, r.peak[0] * p->sigma, r.peak[1] * p->sigma);
+    b.expected[0] = b.most = look_up(&p->heat, c->expected, NULL) / w->state[GAIN];
+    b.seen[0] = look_up(&p->heat, T, NULL);
+    if (!was_lit(w, p, age) || !(w->state[GAIN] * b.most >= p->few) || !(b.seen[0] > 0.0))
+        return 0;
+    weigh_pixels(w, p, age, &b, c);
+    return 1;
+}
+
+/* Whether a measurement is the last one again, to the last bit. */
+static int is_repeated(const door *d, const reading *r)
+{
+    return d->taken >= 0 && r->hottest == d->hottest && r->sum == d->sum;
+}
+
+/* Whether one that repeats should have changed. A frame may follow the beam, so only its temperatures count, and with noise
+   no two are the same; a peak should change with what is expected of it at the gain of its first time. */
+static int is_frozen(const door *d, const laserloop_twin_input *in, double expected)
+{
+    const process *p = &exported_process;
+    const double told = FROZEN_K + NOISY * p->noise;
+    const double dx = d->own.w.here[0] - d->at[0], dy = d->own.w.here[1] - d->at[1];
+    const double heat = look_up(&p->heat, expected, NULL) / d->own.w.state[GAIN];
+    if (in->seen == LASERLOOP_TWIN_FRAME_SEEN)
+        return p->noise > 0.0 || dx * dx + dy * dy > 0.01 * p->sigma * p->sigma;
+    return fabs(look_up(&p->temperature, d->trust * heat, NULL) - look_up(&p->temperature, d->trust * d->heat, NULL)) > told;
+}
+
+/* Remember a measurement that is another than the last one. */
+static void note_reading(door *d, const reading *r, double expected)
+{
+    d->hottest = r->hottest;
+    d->sum = r->sum;
+    memcpy(d->at, d->own.w.here, sizeof d->at);
+    d->heat = look_up(&exported_process.heat, expected, NULL) / d->own.w.state[GAIN];
+    d->trust = d->own.w.state[GAIN];
+}
+
+/* Whether a frame does not show the peak where it is expected. */
+static int is_misplaced(const twin *w, const laserloop_twin_input *in, const reading *r, const comparison *c)
+{
+    const process *p = &exported_process;
+    const double off[2] = {r->x / p->sigma - c->peak[0], r->y / p->sigma - c->peak[1]};
+    if (in->seen != LASERLOOP_TWIN_FRAME_SEEN || w->state[GAIN] * c->top < p->few)
+        return 0;
+    return c->misplaced || r->at_edge ||
+           (hypotenuse(off) > p->farthest && expect_heat(w, p, r->x, r->y) < SHOULDER * c->top);
+}
+
+/* Correct the gain; returns what became of the measurement, and whether it is of a plate that may be too hot. */
+APART int take_measurement(door *d, const laserloop_twin_input *in, int *hot)
+{
+    const process *p = &exported_process;
+    twin *w = &d->own.w;
+    comparison c = {0};
+    *hot = 0;
+    if (in->seen == LASERLOOP_TWIN_NOTHING_SEEN)
+        return LASERLOOP_TWIN_NONE;
+    if (in->age < 0)
+        return LASERLOOP_TWIN_IN_FUTURE;
+    if (w->now - in->age <= d->taken)
+        return LASERLOOP_TWIN_NONE; /* the last one again, with its true age */
+    const reading r = read_measurement(in);
+    *hot = r.hottest > d->wanted.high + NOISY * p->noise;
+    if (in->age > LASERLOOP_TWIN_OLDEST)
+        return LASERLOOP_TWIN_TOO_OLD;
+    d->taken = w->now - in->age;
+    if (!was_lit(w, p, in->age)) /* many sensors read nonsense of a cold plate */
+        return *hot ? LASERLOOP_TWIN_TOO_HOT : LASERLOOP_TWIN_COLD;
+    if (!(r.hottest > 0.0))
+        return LASERLOOP_TWIN_IMPLAUSIBLE;
+    const picture image = {in->age, in->columns, in->rows, in->x, in->y, in->T};
+    const slow before = get_slow(w);
+    const int warm = in->seen == LASERLOOP_TWIN_FRAME_SEEN ? weigh_image(w, p, &image, &c)
+                                                           : weigh_peak(w, p, in->age, r.hottest, &c);
+    const int repeated = is_repeated(d, &r), frozen = repeated && (warm || c.astray) && is_frozen(d, in, c.expected);
+    const int misplaced = is_misplaced(w, in, &r, &c);
+    const int possible = is_within(c.ratio, p->gain_low, p->gain_high);
+    if (!repeated)
+        note_reading(d, &r, c.expected);
+    if (misplaced || frozen || (warm && !possible))
+        put_slow(w, &before); /* it tells nothing of where images lie */
+    if (misplaced)
+        return LASERLOOP_TWIN_MISPLACED;
+    if (frozen)
+        return LASERLOOP_TWIN_FROZEN;
+    if (c.astray)
+        return *hot ? LASERLOOP_TWIN_TOO_HOT : LASERLOOP_TWIN_LEFT_OUT;
+    if (!warm)
+        return *hot ? LASERLOOP_TWIN_TOO_HOT : LASERLOOP_TWIN_COLD;
+    if (!possible)
+        return *hot ? LASERLOOP_TWIN_TOO_HOT : LASERLOOP_TWIN_IMPLAUSIBLE;
+    d->is_outlier = (repeated && d->is_outlier) ||
+                    !read_gain(w, p, c.ratio, c.noise, c.slope); /* its copy says nothing more */
+    if (d->is_outlier)
+        return *hot ? LASERLOOP_TWIN_TOO_HOT : LASERLOOP_TWIN_LEFT_OUT;
+    *hot = 0;
+    d->unmeasured = 0;
+    return LASERLOOP_TWIN_TAKEN;
 }

@@ -9,11 +9,6 @@
 
 #include "types.h"
 
-#ifndef LASERLOOP_NODES /* many twins side by side are smaller */
-#define LASERLOOP_NODES 768
-#define LASERLOOP_RECENT 1088
-#endif
-
 enum {
     NODES = LASERLOOP_NODES, /* Gaussians of the history; beyond, the oldest two merge whatever it costs */
     LIVE = 4 * NODES, /* of them and their images in two sides, those that are felt */
@@ -24,10 +19,17 @@ enum {
     RECENT = LASERLOOP_RECENT, /* ticks kept one by one: those of the rule, the camera's delay and exposure */
     LEVELS_OF_T = 1024, /* steps of the tables of T(u) and u(T) */
     FRAMES = 8,       /* of an exposure that are looked at, at most */
-    LINES = 9,        /* most rows or columns of pixels compared with an image */
+    LINES = 5,        /* rows and columns of pixels compared with an image */
+    IMAGES = 36,      /* of heat in the sides of a plate: as it is and in the two nearest, each nine times */
+    SEEN_ONCE = 16,   /* the first of those that are no copies */
     PAIRS = 8,        /* of neighbours judged each tick */
-    ORDER = 5         /* of the polynomial of far heat */
+    ORDER = 5,        /* of the polynomial of far heat */
+    TERMS = (ORDER + 1) * (ORDER + 2) / 2, /* up to it, */
+    FEWER = (ORDER - 1) * ORDER / 2        /* and to two less */
 };
+
+/* what images correct: measured over expected; ticks by which power and places are late; where images lie, in beam widths */
+enum { GAIN, POWER_LATE, PLACE_LATE, OFFSET_X, OFFSET_Y, SLOW };
 
 typedef struct {
     double from, per; /* first argument and steps per unit of it */
@@ -39,13 +41,17 @@ typedef struct {
     double lag_left, lag_mean;                         /* of the laser: what a tick leaves of a difference, at its end and on average */
     double ambient;                                    /* K */
     double worth, faded;                               /* W/m: what a merge may cost, and what is forgotten */
-    double prior, walk, error, gate, gain_low, gain_high; /* of the gain filter */
+    double prior, walk, error, gate, gain_low, gain_high, fall; /* of the gain */
+    double placed, stamp, apart, drift, most_late;     /* of the other slow numbers at the start, in a tick, and at most */
+    double crude, doubt, flat, rough, turned, sure;                   /* how wrong a reading may be about them, and what counts as known */
+    double dim, start_error;                           /* W absorbed, below which it is dark; of a ratio when the laser comes on */
     double noise, pixel;                               /* K, m; a pixel of 0 reads points */
-    double steep, few, subpixel, slender;              /* of the comparison with an image */
+    double steep, few, subpixel, slender, telling, enough, farthest; /* of the comparison with an image */
     double behind, longest, reach;                     /* of the search for the peak, and of what is felt, in deviations */
     double smooth;                                     /* widths of heat that is far, over the distance it is told for */
-    int recent, lags, points, lines;                   /* ticks kept, lags of the rule and its points, rows of pixels */
+    int recent, lags, points;                          /* ticks kept, lags of the rule and its points */
     int exposure, frames;                              /* ticks of an image, and how many of them are looked at */
+    int start_ticks;                                   /* until a start is over */
     int lag[RULE];
     double age[RULE], share[RULE], way[RULE];          /* ticks, of the tick's energy, of the tick that had passed */
     table temperature, heat;                           /* K of u, and u of K */
@@ -65,8 +71,8 @@ typedef struct { /* the newest ticks: a column for each of them, its points belo
     int size;                                                         /* points, those of no height included */
 } newest;
 
-typedef struct { /* where ticks began, in beam widths, and W absorbed in each, newest first; the last ended at [0] */
-    real x[WIDE + N + 2], y[WIDE + N + 2], watts[WIDE + N + 2];
+typedef struct { /* where ticks began and ended, in beam widths, and W absorbed in each, newest first */
+    real x[WIDE + N + 2], y[WIDE + N + 2], to_x[WIDE + N + 2], to_y[WIDE + N + 2], watts[WIDE + N + 2];
 } track;
 
 typedef struct { /* the oldest of the history: u = sum c[k][m][n] ticks^k a^m b^n, a step (a, b) from a centre */
@@ -82,13 +88,12 @@ typedef struct {
     real xx[NODES + SPARE], xy[NODES + SPARE], yy[NODES + SPARE];
     double t[NODES + SPARE];
     int count, cursor;
-    /* the newest ticks, in a ring: where each began, where the last one ended, and W absorbed */
-    double place[RECENT][2], watts[RECENT], here[2];
+    /* the newest ticks, in a ring: where each began and ended, and W absorbed; a layer may begin elsewhere at once */
+    double place[RECENT][2], end[RECENT][2], watts[RECENT], here[2];
     long long now; /* ticks since the start */
     double emitted; /* W, of a laser with a lag */
-    /* the gain */
-    double gain, variance, outlier;
-    int has_outlier, refused;
+    double state[SLOW], spread[SLOW][SLOW], outlier; /* mean and covariance of the slow numbers */
+    int has_outlier, is_astray, refused; /* whether the last ratio or place was left out; how many were */
     double offset[2]; /* of the peak from the beam, along the heading and to its left, in beam widths */
     double peak[N][2]; /* in beam widths: where the last plan expects it after each tick, */
     double beam[N][2]; /* m: with the beam there */
@@ -99,8 +104,9 @@ typedef struct {
     double wall[2];               /* the nearest sides, in beam widths */
     int sides;                    /* which of them the newest heat feels: bit 0 in x, bit 1 in y */
     far_heat far;
-    int blocks, block[LIVE / LANES], mirror[LIVE / LANES]; /* of younger heat that is felt: where each begins, as which image */
+    int blocks, block[LIVE / LANES], image[LIVE / LANES];  /* of younger heat that is felt: where each begins, as which image */
     gaussians old[LIVE / LANES] ALIGNED; /* those blocks at one moment */
+    real term[ORDER + 1][ORDER + 1][LANES] ALIGNED, sum[TERMS + 2 * FEWER][LANES] ALIGNED; /* while far heat is expanded */
     newest rule ALIGNED;
     track past, coming; /* up to an image, and up to the end of the plan */
 } twin;

@@ -10,22 +10,41 @@
 #ifndef LASERLOOP_TYPES_H
 #define LASERLOOP_TYPES_H
 
+#ifndef LASERLOOP_HORIZON
 #include "laserloop_config.h"
+#endif
 
+#include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#ifdef __FAST_MATH__
-#error "NaN and infinity must keep their meaning: compile without -ffast-math"
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "NaN must keep its meaning and sums their order: compile without -ffast-math, -ffinite-math-only, -fassociative-math"
+#endif
+#if FLT_EVAL_METHOD != 0
+#error "float and double must be rounded to their own width: compile for SSE2 or another such unit (x86: -msse2 -mfpmath=sse)"
+#endif
+#if FLT_RADIX != 2 || FLT_MANT_DIG != 24 || DBL_MANT_DIG != 53
+#error "float and double must be those of IEEE 754, of 32 and 64 bits: use a compiler that has them (AVR: -mdouble=64)"
+#endif
+#if INT_MAX < 2147483647
+#error "int must have at least 32 bits: use a processor that has them"
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__) && !defined(LASERLOOP_ENGINE)
+#pragma GCC optimize("no-trapping-math", "no-math-errno") /* no exception is looked at: selects and roots are vectorised at -O2 */
 #endif
 
 #if defined(__GNUC__)
 #define ALIGNED __attribute__((aligned(64)))
 #define INLINE static inline __attribute__((always_inline))
+#define APART static __attribute__((noinline)) /* what never runs at the same time shares its stack */
 #else
 #define ALIGNED
 #define INLINE static inline
+#define APART static
 #endif
 
 #define N LASERLOOP_HORIZON
@@ -164,6 +183,14 @@ static int is_finite(int count, const double *x)
     for (int i = 0; i < count; ++i)
         total += x[i] * 0.0;
     return total == 0.0;
+}
+
+/* Whether arithmetic means what it says: a few compiler flags that change that leave no macro behind. */
+static inline int is_arithmetic_exact(void)
+{
+    volatile double third = 1.0 / 3.0, zero = 0.0;
+    const double x = third, large = 6755399441055744.0, nan = zero / zero; /* 1.5 * 2^52: nothing is left of a third */
+    return (x + large) - large == 0.0 && nan != nan && !(nan <= 1.0) && !(nan >= 1.0);
 }
 
 #endif

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from laserloop.bad_input import BadInput
-from laserloop.cluster import check_workers, open_cluster, share_out
+from laserloop.cluster import Workers, check_workers, open_cluster, share_out
 from laserloop.data.ensemble import EnsembleSettings
 from laserloop.data.record import record_episode
 from laserloop.papers.halilovic.board import Board
@@ -19,9 +19,6 @@ from laserloop.papers.halilovic.stage import Stage, Task
 from laserloop.papers.halilovic.stages import STAGES
 from laserloop.predict.networks.fit import need_torch
 from laserloop.predict.networks.origin import find_commit, find_versions
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 ROUNDS = 3  # attempts at tasks whose workers died, without a single one done
 
@@ -65,7 +62,7 @@ def reproduce(
             return page
 
 
-def _run_stage(stage: Stage, folder: Folder, client: "Client | None", board: Board, watch: Stopwatch) -> None:
+def _run_stage(stage: Stage, folder: Folder, client: Workers | None, board: Board, watch: Stopwatch) -> None:
     """The tasks that are not done, by the workers or without any in this process; then the conclusion."""
     tasks = stage.list_tasks(folder)
     todo = [task for task in tasks if not task.done]
@@ -97,7 +94,7 @@ def _run_stage(stage: Stage, folder: Folder, client: "Client | None", board: Boa
 
 
 def _share(
-    client: "Client", todo: Sequence[Task], count: Callable[[], None], show_progress: Callable[[], None]
+    client: Workers, todo: Sequence[Task], count: Callable[[], None], show_progress: Callable[[], None]
 ) -> None:
     """All tasks to the workers; those around which workers died once more."""
     pending, fruitless = dict(enumerate(todo)), 0

@@ -4,21 +4,24 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from laserloop.evaluation.offline import REALISATIONS
+from laserloop.papers.halilovic.study.corners import VARIANTS
 from laserloop.papers.halilovic.study.plant_accuracy import BETWEEN, PARTS
-from laserloop.papers.halilovic.study.recipes import BASE, CORNER, RECIPES, SHORT, Recipe
+from laserloop.papers.halilovic.study.recipes import BASE, CORNER, RECIPES, SHORT, SPREAD, Recipe
 from laserloop.predict.networks import FitSettings
 
 PROTOCOL = FitSettings()  # the paper's
 DEPLOYED = {"base": "paper-base", "corner": "paper-corner"}  # ensemble → the model of the full protocol
 # trainings that take longest, which are begun first so that no worker waits for one at the end
-LONG = ("paper-base", "corner-lstm", "paper-corner", "corner-w256", "corner-nh10")
+LONG = ("paper-base", "paper-corner", "corner-lstm", "corner-w256", "corner-nh10")
 TABLE_3 = {
     "N_h = 3": "corner-nh3",
-    "N_h = 5": "paper-corner",
+    "N_h = 5": "corner-nh5-seed0",
     "N_h = 7": "corner-nh7",
     "N_h = 10": "corner-nh10",
     "SS-AR": "corner-ss-ar",
 }
+OUTLOOK = {"SS-AR with place": "corner-ss-ar-loc"}  # of the paper's: the same loops
+HORIZON_SEEDS = {f"N_h = {n} seed {s}": f"corner-nh{n}-seed{s}" for n in (3, 5, 7, 10) for s in (1, 2)}
 # models of the shorter schedule that close the loop too: how much is luck?
 SEEDS = {
     "base seed 1": "base-nh5-seed1",
@@ -44,6 +47,11 @@ class Size:
     parts: tuple[int, ...] = PARTS  # divisions of the graded grid
     between: tuple[str, ...] = tuple(BETWEEN)  # grids between the paper's and the graded
     seeds: tuple[str, ...] = tuple(SEEDS)  # further models that close the loop
+    spread: bool = (
+        True  # other seeds of each horizon, other data, other shapes: how much is luck or our choice?
+    )
+    graph: str = "plain"  # of the network inside IPOPT: the paper's, or folded
+    corners: tuple[str, ...] = tuple(VARIANTS)  # of the unseen path
 
     def recipes(self) -> list[Recipe]:
         """All trainings of the paper's ensembles, the longest first."""
@@ -51,11 +59,11 @@ class Size:
             Recipe(name=DEPLOYED["base"], ensemble=BASE, settings=self.protocol),
             Recipe(name=DEPLOYED["corner"], ensemble=CORNER, settings=self.protocol),
         ]
-        shrunk = {name: getattr(self.short, name) for name in ("halve_after", "patience", "max_epochs")}
+        shrunk = {name: getattr(self.short, name) for name in ("schedule", "patience", "max_epochs")}
         ablations = [
             replace(one, settings=replace(one.settings, **shrunk))
             for one in RECIPES
-            if one.ensemble.geometry == "fixed"
+            if self.spread or one.name not in SPREAD
         ]
         everything = sorted(deployed + ablations, key=_rank)
         return [replace(one, ensemble=replace(one.ensemble, runs=self.runs)) for one in everything]
@@ -78,7 +86,7 @@ QUICK = Size(
     name="quick",
     runs=24,
     protocol=FitSettings(halve_after=12, patience=40, max_epochs=90),
-    short=FitSettings(halve_after=6, patience=20, max_epochs=20),
+    short=FitSettings(schedule="cosine", patience=20, max_epochs=20),
     realisations=1,
     ticks=160,
     problems=40,
@@ -86,4 +94,7 @@ QUICK = Size(
     parts=PARTS[:2],
     between=(),
     seeds=("base seed 1", "corner seed 1"),
+    spread=False,
+    graph="folded",
+    corners=("135°", "153°", "180°, slowing"),
 )

@@ -10,6 +10,7 @@ from laserloop.predict.networks.model import Model, Scalers
 from laserloop.predict.networks.ms_deeponet import MsDeepONet
 from laserloop.predict.networks.predictor import make_predictor
 from laserloop.predict.networks.ss_ar import SsAr
+from laserloop.predict.networks.ss_ar_loc import SsArLoc
 from laserloop.predict.networks.train import train
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "NetworkPredictor",
     "Scalers",
     "SsAr",
+    "SsArLoc",
     "evaluate",
     "find_model",
     "fit",

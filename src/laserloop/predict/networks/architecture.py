@@ -37,8 +37,11 @@ class Architecture(Protocol):
     def select(self, branch: FloatArray, temps: FloatArray, location: FloatArray) -> tuple[FloatArray, ...]:
         """The features x and y that one evaluation of the network reads from windows."""
 
-    def select_target(self, target: FloatArray) -> FloatArray:
-        """What one evaluation of the network is trained to give for windows with this target."""
+    def select_target(self, target: FloatArray, offsets: FloatArray) -> FloatArray:
+        """What one evaluation of the network is trained to give for windows with this target.
+
+        `offsets` (n, N_h, 2), m: where T_max(t_{k+i}) is, seen from ξ_{k+i−1}.
+        """
 
     def draw_weights(self, rng: np.random.Generator) -> dict[str, NDArray[np.float32]]:
         """Fresh weights, as PyTorch would draw them for its layers."""
@@ -74,4 +77,5 @@ def feature_sizes(architecture: Architecture) -> tuple[int, int, int]:
     horizon = architecture.horizon
     window = np.zeros((1, horizon, ROW)), np.zeros((1, 1 + horizon)), np.zeros((1, 2))
     x, y = architecture.select(*window)
-    return x.shape[1], y.shape[1], architecture.select_target(np.zeros((1, horizon))).shape[1]
+    s = architecture.select_target(np.zeros((1, horizon)), np.zeros((1, horizon, 2)))
+    return x.shape[1], y.shape[1], s.shape[1]

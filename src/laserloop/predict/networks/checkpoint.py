@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load as from_safetensors
 from safetensors.numpy import save as to_safetensors
 
-from laserloop.bad_input import BadInput
+from laserloop.bad_input import BadInput, guess
 from laserloop.data.scaling import Scaler
 from laserloop.predict.networks.architecture import Architecture, Weights, feature_sizes
 from laserloop.predict.networks.lstm import Lstm
@@ -21,9 +21,10 @@ from laserloop.predict.networks.model import Model, Scalers
 from laserloop.predict.networks.ms_deeponet import MsDeepONet
 from laserloop.predict.networks.save import save
 from laserloop.predict.networks.ss_ar import SsAr
+from laserloop.predict.networks.ss_ar_loc import SsArLoc
 from laserloop.predict.trained_for import TrainedFor
 
-ARCHITECTURES: tuple[type[MsDeepONet] | type[SsAr] | type[Lstm], ...] = (MsDeepONet, SsAr, Lstm)
+ARCHITECTURES: tuple[type[MsDeepONet | SsAr | SsArLoc | Lstm], ...] = (MsDeepONet, SsAr, SsArLoc, Lstm)
 
 MODEL_FILE, WEIGHTS_FILE = "model.json", "weights.safetensors"
 FORMAT = 2
@@ -69,7 +70,8 @@ def find_model(text: str) -> Model:
     if Path(text).is_dir():
         return load_model(Path(text))
     known = ", ".join((*shipped_models(), "a folder that `train` wrote"))
-    raise BadInput(f"a model must be {known}, got {text[:80]!r}: choose one")
+    meant = guess(text, shipped_models())
+    raise BadInput(f"a model must be {known}, got {text[:80]!r}{meant}: choose one")
 
 
 def load_model(folder: str | Path) -> Model:

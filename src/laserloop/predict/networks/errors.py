@@ -71,12 +71,13 @@ def evaluate(
     """
     if not records:
         raise BadInput("an evaluation needs at least one record, got none: give it an episode")
-    reading, smooth = model.reading, model.smooth
     horizon = model.architecture.horizon
     rng = np.random.default_rng(seed)
     residuals = []
     for values in records:
-        windows = cut_episode(values, columns, horizon, stride=horizon, reading=reading, smooth=smooth)
+        windows = cut_episode(
+            values, columns, horizon, stride=horizon, reading=model.reading, sampling=model.sampling
+        )
         residuals.append(measure_errors(model, windows, noise=noise, rng=rng).residual)
     return Errors(np.concatenate(residuals))
 

@@ -144,7 +144,8 @@ def standardise(
 ) -> tuple[Scalers, Arrays]:
     """The architecture's features and target of all windows, scaled to mean 0 and spread 1 over `train`."""
     x, y = architecture.select(windows.branch, windows.temps, windows.location)
-    features = {"branch": x, "trunk": y, "target": architecture.select_target(windows.target)}
+    offsets = windows.places - windows.branch[:, :, 1:3]
+    features = {"branch": x, "trunk": y, "target": architecture.select_target(windows.target, offsets)}
     scalers = Scalers(**{name: fit_scaler(array[train]) for name, array in features.items()})
     return scalers, [getattr(scalers, name).scale(array) for name, array in features.items()]
 

@@ -7,6 +7,7 @@ from laserloop.bad_input import BadInput
 from laserloop.predict.networks.architecture import check_size
 
 SPLITS = ("window", "episode")
+SCHEDULES = ("plateau", "cosine")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +17,7 @@ class FitSettings:
     learning_rate: float = 1e-3
     weight_decay: float = 1e-5  # Adam's L2 term; larger keeps the weights smaller
     batch: int = 1024  # windows; larger is faster and takes fewer steps an epoch
+    schedule: str = "plateau"  # the rate is halved when stagnant (the paper), or ends at 0
     halve_after: int = 100  # stagnant epochs until the learning rate is halved
     patience: int = 300  # epochs without a better validation loss until training ends
     max_epochs: int = 5000
@@ -40,6 +42,9 @@ class FitSettings:
             check_size(getattr(self, name), name.replace("_", " "), most)
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**32:
             raise BadInput(f"the seed must be a whole number from 0 to 2³²−1, got {self.seed!r}: choose one")
+        if self.schedule not in SCHEDULES:
+            known = " or ".join(SCHEDULES)
+            raise BadInput(f"the schedule must be {known}, got {self.schedule!r}: choose one")
         if self.split not in SPLITS:
             raise BadInput(f"the split must be by {' or '.join(SPLITS)}, got {self.split!r}: choose one")
         if not (isinstance(self.held_out, float) and 0 < self.held_out < 1):

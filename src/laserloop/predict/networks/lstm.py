@@ -51,7 +51,7 @@ class Lstm:
         """All branch rows side by side, and the trunk's temperatures."""
         return branch.reshape(-1, ROW * self.horizon), temps
 
-    def select_target(self, target: FloatArray) -> FloatArray:
+    def select_target(self, target: FloatArray, offsets: FloatArray) -> FloatArray:
         """All of the horizon."""
         return target
 

@@ -9,6 +9,7 @@ from laserloop.bad_input import BadInput
 from laserloop.data.scaling import Scaler
 from laserloop.predict.networks.architecture import ROW, Architecture, FloatArray, Weights
 from laserloop.predict.trained_for import TrainedFor
+from laserloop.process.camera import Sampling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,9 +47,9 @@ class Model:
         return "node" if self.trained_for is None else self.trained_for.reading
 
     @property
-    def smooth(self) -> bool:
-        """Whether previews were sampled by the C¹ cubic in its training."""
-        return self.trained_for is not None and self.trained_for.smooth
+    def sampling(self) -> Sampling:
+        """How previews were read in its training."""
+        return "nearest" if self.trained_for is None else self.trained_for.sampling
 
     def predict(self, branch: FloatArray, temps: FloatArray, location: FloatArray) -> FloatArray:
         """T_max (n, N_h), K, for plans (n, N_h, 5), temperatures (n, 1 + N_h), K, and peaks (n, 2), m."""

@@ -54,7 +54,7 @@ class MsDeepONet:
         state = np.concatenate((temps, location), axis=1)
         return branch.reshape(-1, ROW * self.horizon), state.take(self.seen, axis=1)
 
-    def select_target(self, target: FloatArray) -> FloatArray:
+    def select_target(self, target: FloatArray, offsets: FloatArray) -> FloatArray:
         """All of the horizon."""
         return target
 

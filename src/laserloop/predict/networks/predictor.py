@@ -1,6 +1,7 @@
 """The compiled predictor: one window at a time, for a controller that cannot wait."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,9 @@ Predict = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
 def make_predictor(model: Model) -> Predict:
-    """A compiled function of one window: plan (N_h, 5), temperatures (1 + N_h), peak (2) → T_max (N_h), K.
+    """A function of one window: plan (N_h, 5), temperatures (1 + N_h), peak (2) → T_max (N_h), K.
 
+    Compiled where the architecture has a kernel, otherwise by NumPy.
     The arrays must be contiguous float64.
     """
     architecture, weights = model.architecture, model.weights
@@ -32,7 +34,7 @@ def make_predictor(model: Model) -> Predict:
         case Lstm(hidden=hidden):
             run, flat, sizes, seen = run_lstm, pack_lstm(weights), (hidden, ROW, horizon), range(1 + horizon)
         case _:
-            raise NotImplementedError(f"no kernel for {architecture.name}")
+            return partial(_predict_one, model)
     stats = pack_scalers(model.scalers)
     places = np.array(seen, np.int64)
 
@@ -40,6 +42,11 @@ def make_predictor(model: Model) -> Predict:
         return run(flat, sizes, stats, places, branch, temps, location)
 
     return predict
+
+
+def _predict_one(model: Model, branch: FloatArray, temps: FloatArray, location: FloatArray) -> FloatArray:
+    (found,) = model.predict(branch[np.newaxis], temps[np.newaxis], location[np.newaxis])
+    return np.asarray(found)
 
 
 def pack_deeponet(weights: Weights) -> NDArray[np.float32]:

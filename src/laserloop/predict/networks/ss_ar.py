@@ -40,7 +40,7 @@ class SsAr:
         """The first row and T_max."""
         return branch[:, 0], temps[:, :1]
 
-    def select_target(self, target: FloatArray) -> FloatArray:
+    def select_target(self, target: FloatArray, offsets: FloatArray) -> FloatArray:
         """The first tick."""
         return target[:, :1]
 

@@ -145,7 +145,7 @@ def is_over(progress: Progress, settings: FitSettings) -> bool:
 
 
 def note_epoch(progress: Progress, training: float, validation: float, settings: FitSettings) -> bool:
-    """Write an epoch's losses down and halve the rate if it is time to; is this the best epoch so far?"""
+    """Write an epoch's losses down and set the next one's rate; is this the best epoch so far?"""
     progress.epoch += 1
     progress.training_losses.append(training)
     progress.validation_losses.append(validation)
@@ -154,7 +154,10 @@ def note_epoch(progress: Progress, training: float, validation: float, settings:
         progress.plateau_loss, progress.plateau_age = validation, 0
     else:
         progress.plateau_age += 1
-    if progress.plateau_age > settings.halve_after:
+    if settings.schedule == "cosine":
+        share = progress.epoch / settings.max_epochs
+        progress.learning_rate = settings.learning_rate * 0.5 * (1.0 + math.cos(math.pi * share))
+    elif progress.plateau_age > settings.halve_after:
         progress.learning_rate, progress.plateau_age = 0.5 * progress.learning_rate, 0
     better = validation < progress.best_loss
     if better:

@@ -91,3 +91,11 @@ def reflect(heat: Gaussians, axis: int, wall: float) -> Gaussians:
     image = heat._replace(ixy=-heat.ixy)
     image = image._replace(x=2.0 * wall - heat.x) if axis == 0 else image._replace(y=2.0 * wall - heat.y)
     return Gaussians(*(np.concatenate(pair, axis=-1) for pair in zip(heat, image, strict=True)))
+
+
+def repeat(heat: Gaussians, axis: int, length: float) -> Gaussians:
+    """Heat and the same again a length, m, to either side: its images in two sides of the plate."""
+    steps = (0.0, length, -length)
+    name = "xy"[axis]
+    copies = [heat._replace(**{name: getattr(heat, name) + by}) for by in steps]
+    return Gaussians(*(np.concatenate(parts, axis=-1) for parts in zip(*copies, strict=True)))

@@ -15,6 +15,7 @@ PAIRS = 8  # of neighbours judged each tick
 SHARES = 40.0  # a merge may cost this part of the budget; sums stay within it (tests/predict/twin)
 FADED = 1e-3  # of what a merge may cost: a Gaussian lower than this is forgotten
 CAPACITY = 768  # Gaussians; beyond, the oldest two merge whatever it costs
+MERGED = 512  # of them at least for what is older than the ticks kept one by one
 PROBES = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])  # where a merge is judged, in distances of the two centres
 E, T, X, Y, XX, XY, YY = range(7)  # columns: energy, J; mean time, ticks; centre, m; scatter, m²
 
@@ -32,7 +33,7 @@ class History:
 
     def reset(self) -> None:
         """A plate at rest."""
-        self._table = np.zeros((CAPACITY, 7))
+        self._table = np.zeros((max(CAPACITY, self._single + MERGED), 7))
         self._count = 0
         self._cursor = 0
 
@@ -42,7 +43,7 @@ class History:
     def add(self, now: int, energy: float, spot: FloatArray) -> None:
         """The heat of the tick that ends now, in which the beam moved from spot[0] to spot[1]."""
         if energy > 0.0:
-            if self._count == CAPACITY:
+            if self._count == len(self._table):
                 self._merge(0)
             dx, dy = spot[1] - spot[0]
             scatter = dx * dx / 12.0, dx * dy / 12.0, dy * dy / 12.0
@@ -50,15 +51,9 @@ class History:
             self._count += 1
         self._tidy(now)
 
-    def gaussians(self, moments: NDArray[np.intp], lag: int) -> Gaussians:
+    def gaussians(self, moments: FloatArray, lag: int) -> Gaussians:
         """(m, n): heat at moments (m,), ticks, of the ticks that had ended `lag` ticks before each."""
-        rows = self._table[: self._count]
-        age = moments[:, np.newaxis] - rows[:, T]
-        known = age > lag
-        keep = known.any(axis=0)
-        tau = self._tick * np.where(known, age, 1.0)[:, keep]
-        energy = np.where(known, rows[:, E], 0.0)[:, keep]
-        return self._body.spread(energy, tau, rows[keep, X : Y + 1], rows[keep, XX:])
+        return spread_rows(self._table[: self._count], self._body, self._tick, moments, lag)
 
     def _tidy(self, now: int) -> None:
         """Judge the next few pairs of neighbours, and merge those that nobody would miss."""
@@ -95,6 +90,16 @@ class History:
     def _remove(self, i: int) -> None:
         self._table[i : self._count - 1] = self._table[i + 1 : self._count]
         self._count -= 1
+
+
+def spread_rows(rows: FloatArray, body: Body, tick: float, moments: FloatArray, lag: int) -> Gaussians:
+    """(m, n): what rows have become at moments (m,), ticks; nothing yet of the `lag` ticks before each."""
+    age = moments[:, np.newaxis] - rows[:, T]
+    part = np.clip(age - lag + 0.5, 0.0, 1.0)  # of a tick that ends within these
+    keep = (part > 0.0).any(axis=0)
+    tau = tick * np.where(part > 0.0, age, 1.0)[:, keep]
+    energy = (part * rows[:, E])[:, keep]
+    return body.spread(energy, tau, rows[keep, X : Y + 1], rows[keep, XX:])
 
 
 def merge_rows(rows: FloatArray) -> FloatArray:

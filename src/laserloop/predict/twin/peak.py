@@ -10,6 +10,7 @@ FloatArray = NDArray[np.float64]
 BEHIND = 0.7  # σ behind the beam, where the search begins
 SHORTEST = 1e-12  # m, below which the beam rests
 LONGEST = 0.5  # σ, of a step
+LOST = 1.5  # σ between beam and peak, from which on a peak is not of this light but of old heat
 
 
 def guess_peak(beam: FloatArray, before: FloatArray, sigma: float) -> FloatArray:
@@ -19,8 +20,11 @@ def guess_peak(beam: FloatArray, before: FloatArray, sigma: float) -> FloatArray
     return np.asarray(beam + BEHIND * sigma * back / np.maximum(length, 1e-12))
 
 
-def climb(heat: Gaussians, points: FloatArray, sigma: float, rounds: int) -> FloatArray:
-    """Points (…, 2) moved uphill; where the field is no hill yet, along its slope."""
+def climb(heat: Gaussians, points: FloatArray, beam: FloatArray, sigma: float, rounds: int) -> FloatArray:
+    """Points (…, 2) moved uphill, but never away from the beam (…, 2) to old heat.
+
+    Where the field is no hill yet, they move along its slope.
+    """
     for _ in range(rounds):
         u, slope, bend = heat.field(points)
         xx, xy, yy = np.moveaxis(bend, -1, 0)
@@ -33,6 +37,9 @@ def climb(heat: Gaussians, points: FloatArray, sigma: float, rounds: int) -> Flo
         step = np.where(hill[..., np.newaxis], newton, ascent)
         length = np.linalg.norm(step, axis=-1, keepdims=True)
         points = points + step * np.minimum(1.0, LONGEST * sigma / np.maximum(length, 1e-12))
+        off = points - beam
+        length = np.linalg.norm(off, axis=-1, keepdims=True)
+        points = beam + off * np.minimum(1.0, LOST * sigma / np.maximum(length, 1e-12))
     return points
 
 

@@ -13,6 +13,7 @@ FloatArray = NDArray[np.float64]
 
 LAGS = 8  # ticks that need more than one point
 MOST = 32  # points of a tick
+POINTS = 288  # of all ticks, for which there is room in twin_types.h
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,10 +34,7 @@ class PulseRule:
 def make_rule(tick: float, hop: float, sigma: float, alpha: float, lags: int = LAGS) -> PulseRule:
     """The rule for a tick, s, in which the beam moves by at most `hop`, m."""
     lag, tau, share, way = list[int](), list[float](), list[float](), list[float]()
-    for k in range(lags):
-        width = np.sqrt(sigma**2 + 2.0 * alpha * tick * k)
-        count = (6, 4, 3)[k] if k < 3 else 2
-        count = min(MOST, count + int(np.ceil(3.0 * hop / width)))
+    for k, count in enumerate(_count_points(tick, hop, sigma, alpha, lags)):
         nodes, weights = np.polynomial.legendre.leggauss(count)
         start, end = np.sqrt(k * tick), np.sqrt((k + 1) * tick)
         w = 0.5 * (start + end) + 0.5 * (end - start) * nodes
@@ -45,3 +43,13 @@ def make_rule(tick: float, hop: float, sigma: float, alpha: float, lags: int = L
         share += list((end - start) * weights * w / tick)
         way += list(1.0 + k - w**2 / tick)
     return PulseRule(np.array(lag), np.array(tau), np.array(share), np.array(way))
+
+
+def _count_points(tick: float, hop: float, sigma: float, alpha: float, lags: int) -> list[int]:
+    """How many points each tick needs; where they are more than there is room for, the largest shrink."""
+    widths = np.sqrt(sigma**2 + 2.0 * alpha * tick * np.arange(lags))
+    least = np.array([(6, 4, 3)[k] if k < 3 else 2 for k in range(lags)])
+    counts = np.minimum(MOST, least + np.ceil(3.0 * hop / widths).astype(np.intp))
+    most = next(m for m in range(MOST, 0, -1) if np.minimum(counts, m).sum() <= POINTS)
+    found: list[int] = np.minimum(counts, most).tolist()
+    return found

@@ -4,7 +4,8 @@ from math import exp, log
 
 import numpy as np
 
-from laserloop.plant.exact import quasi_steady_peak
+from laserloop.bad_input import plain
+from laserloop.predict.twin.exact import quasi_steady_peak
 from laserloop.predict.twin.twin import read_alpha
 from laserloop.process import Process
 
@@ -51,7 +52,7 @@ def judge_reach(process: Process, speed: float) -> str | None:
     """A sentence without its full stop if the laser is too weak or too strong for the window, else None."""
     needed, (low, high) = needed_power(process, speed), process.laser.power
     window = f"{process.window[0]:g}–{process.window[1]:g} K"
-    told = f"at {1e3 * speed:.0f} mm/s about {needed:.3g} W hold the middle of {window} on a straight line"
+    told = f"at {1e3 * speed:.0f} mm/s about {plain(needed)} W hold the middle of {window} on a straight line"
     if needed > high:
         return f"{told}, but the laser gives at most {high:g} W: slow down, or take a lower window"
     if needed < low:

@@ -78,5 +78,5 @@ def roll_out(
 
 def find_peaks(twin: TwinPredictor, heat: Gaussians, moments: NDArray[np.intp]) -> FloatArray:
     """(m, 2): where the peak is at moments of the ticks kept one by one, m."""
-    guess = guess_peak(twin.ends[moments], twin.ends[moments - 1], twin.body.sigma)
-    return climb(heat, guess, twin.body.sigma, ROUNDS)
+    beam, sigma = twin.ends[moments], twin.body.sigma
+    return climb(heat, guess_peak(beam, twin.ends[moments - 1], sigma), beam, sigma, ROUNDS)

@@ -103,21 +103,31 @@ function need(id, value) {
 async function look() {  // where the path goes, before anything is computed
   const mine = ++looked;
   at("s_max-field").hidden = !mayScale();
+  refuse("");  // now, not with the answer: until then a dropped file may be refused
   try {
     const [words, arrays] = unpack(await (await post("/look", order())).arrayBuffer());
     if (mine !== looked) return;
     preview = arrays;
     if (!at("ticks").value.trim()) at("ticks").placeholder = words.ticks;
     at("preview").hidden = false;
-    at("path-note").textContent = [`${count(words.ticks, "tick")}, ${time(words.ticks * words.tick_s)} at ${Math.round(words.speed_mm_s)} mm/s`, ...words.notes].join(". ");
-    refuse("");
+    tellPath(`${count(words.ticks, "tick")}, ${time(words.ticks * words.tick_s)} at ${Math.round(words.speed_mm_s)} mm/s`, words.notes);
     draw();
-  } catch (problem) { if (mine === looked) { preview = null; at("preview").hidden = true; at("path-note").textContent = ""; refuse(problem.message); } }
+  } catch (problem) { if (mine === looked) { preview = null; at("preview").hidden = true; tellPath("", []); refuse(problem.message); } }
+}
+
+function tellPath(line, notes) {  // what to know besides is folded, so that the buttons stay in sight
+  const make = (tag, text) => { const made = document.createElement(tag); made.textContent = text; return made; };
+  at("path-note").replaceChildren(line);
+  if (!notes.length) return;
+  const fold = document.createElement("details"), list = document.createElement("ul");
+  list.append(...notes.map(note => make("li", note.replace(/\.?$/, "."))));
+  fold.append(make("summary", count(notes.length, "note")), list);
+  at("path-note").append(fold);
 }
 
 export function draw() {
   if (!preview || at("preview").hidden) return;
-  const [g, w, h] = sheet(at("preview")), { x_mm, y_mm, lit } = preview, e = extent(x_mm, y_mm, x_mm.length), p = placing(e, w, h, 8, 12);
+  const [g, w, h] = sheet(at("preview")), { x_mm, y_mm, lit } = preview, e = extent(x_mm, y_mm, x_mm.length), p = placing(e, w, h, 8, 34);
   for (const on of [0, 1]) {
     g.strokeStyle = on ? ink("--accent") : ink("--line"); g.lineWidth = on ? 1.6 : 1; g.beginPath();
     for (let k = 1; k < x_mm.length; k++) if (lit[k] === on) { g.moveTo(p.x(x_mm[k - 1]), p.y(y_mm[k - 1])); g.lineTo(p.x(x_mm[k]), p.y(y_mm[k])); }
@@ -154,7 +164,7 @@ async function plan() {
   try {
     const told = await (await post("/plan", order())).json(), link = document.createElement("a");
     link.href = "/planned/" + told.file; link.download = told.name; link.click();
-    at("path-note").textContent = [`Planned: ${told.name}, peak ${told.t_min_k.toFixed(0)} to ${told.t_max_k.toFixed(0)} K, ${count(told.commands, "command")}`, ...told.notes].join(". ");
+    tellPath(`Planned: ${told.name}, peak ${told.t_min_k.toFixed(0)} to ${told.t_max_k.toFixed(0)} K, ${count(told.commands, "command")}`, told.notes);
   } catch (problem) { refuse(problem.message); }
   at("plan").disabled = false; at("plan").textContent = "Plan the file";
 }

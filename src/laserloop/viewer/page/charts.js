@@ -67,7 +67,8 @@ function limits(runs) {  // what counts, and the windows; heating up would flatt
   let low = Infinity, high = -Infinity;
   for (const run of runs) {
     const s = run.scores, c = run.column, last = run.count - 1;
-    if (s.counted) { low = Math.min(low, s.low); high = Math.max(high, s.high); }
+    low = Math.min(low, s.low);
+    if (s.above) high = Math.max(high, s.high);
     else if (last >= 0) high = Math.max(high, c.t_k[last]);
     for (const k of [0, last]) if (k >= 0 && Number.isFinite(c.window_low_k[k])) { low = Math.min(low, c.window_low_k[k]); high = Math.max(high, c.window_high_k[k]); }
     if (run.window0) { low = Math.min(low, run.window0[0]); high = Math.max(high, run.window0[1]); }

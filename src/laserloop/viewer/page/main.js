@@ -49,6 +49,7 @@ function hear(words, arrays) {
     state.follow = true; state.playing = false; tell(""); answer(""); at("kept").textContent = "";
     for (const told of state.live) update(told);
     remember(); mark(); changed("runs");
+    at("app").classList.remove("idle");  // room for the charts, before the page goes there
     bring();
   } else if (words.kind === "refused") { if (words.do === "start") turnDown(words.text); else answer(words.text); }
   else if (words.kind === "began") {
@@ -133,7 +134,8 @@ async function look() {
   if (answer.status === 304) return;
   tag = answer.headers.get("ETag");
   const found = await answer.json();
-  at("folder").textContent = count(found.runs.length, "stored run") + " in " + found.folder + (found.left_out ? `; ${count(found.left_out, "file")} beyond the limit left out` : "");
+  at("folder").textContent = count(found.runs.length, "stored run") + " in " + found.folder.split(/[\\/]/).at(-1) + tellLeftOut(found);
+  at("folder").title = found.folder;
   state.listed = found.runs;
   if (found.live && !wire) wire = new Wire(hear, link);
   if (!found.live) { at("link").textContent = "stored runs"; at("folder").textContent += ". To start runs from here: pip install 'laserloop[live]'"; }
@@ -141,6 +143,11 @@ async function look() {
   state.chosen = state.chosen.filter(id => id.startsWith("live:") || state.listed.some(run => run.id === id));
   fillList();
   await load();
+}
+
+function tellLeftOut({ left_out: beyond, damaged }) {  // so that nobody looks for them
+  const more = damaged.count > damaged.files.length ? ` and ${damaged.count - damaged.files.length} more` : "";
+  return (beyond ? `; ${count(beyond, "file")} beyond the limit left out` : "") + (damaged.count ? `; left out as damaged: ${damaged.files.join(", ")}${more}` : "");
 }
 
 const hashed = () => [...new Set(location.hash.slice(1).split(",").map(find))].filter(Boolean).slice(0, MOST);
@@ -203,6 +210,7 @@ function headline(runs) {
   const about = said || [...trouble, ...waits.map(tellWait).filter(Boolean)].join(". ") || hint;
   if (at("about").textContent !== about) at("about").textContent = about;
   at("picture").disabled = !first;
+  at("app").classList.toggle("idle", !every.length);  // a narrow page has no room for empty charts
   at("notes").textContent = [...new Set(every.flatMap(run => run.notes))].map(note => note.replace(/\.?$/, ".")).join(" ");
   if (!first) { at("clock").textContent = waits.map(run => run.tuned.try ? `${run.name}: try ${run.tuned.try} of at most ${run.tuned.most}` : "").filter(Boolean).join(", "); return; }
   const main = runs.find(run => run.count > state.tick) ?? first, kk = Math.min(state.tick, main.count - 1);

@@ -3,7 +3,7 @@
 import { path as palette, STEPS, step } from "./colours.js";
 import { at, dot, ink, line, measure, sheet, write } from "./plot.js";
 
-const PAD = 26, FOOT = 40, LONG = 4000;  // ticks, from which on all that is done is shown at once
+const PAD = 14, FOOT = 54, LONG = 4000;  // ticks, from which on all that is done is shown at once
 const kept = { canvas: document.createElement("canvas"), run: null, key: "", done: 0 };
 
 export function extent(xs, ys, n) {

@@ -18,9 +18,9 @@ export class Run {
     this.fan = null; this.frame = null;  // prediction and thermal image of the newest tick
     this.column = Object.fromEntries(NUMBERS.map(name => [name, new Float32Array(ticks).fill(NaN)]));
     for (const name of ["x_mm", "y_mm"]) this.column[name] = new Float32Array(ticks);
-    for (const name of ["lit", "counted"]) this.column[name] = new Uint8Array(ticks).fill(1);
+    for (const name of ["lit", "above", "below"]) this.column[name] = new Uint8Array(ticks).fill(1);
     this.column.t_s = new Float64Array(ticks);
-    this.scores = { counted: 0, over: 0, overshoot: 0, below: 0, power: 0, low: Infinity, high: -Infinity, powerHigh: 0, slowest: 0, predicted: false };
+    this.scores = { above: 0, over: 0, overshoot: 0, below: 0, short: 0, power: 0, low: Infinity, high: -Infinity, powerHigh: 0, slowest: 0, predicted: false };
     this.version = 0;
   }
 
@@ -37,11 +37,15 @@ export class Run {
       s.predicted ||= Number.isFinite(c.predicted_k[k]);
       s.powerHigh = Math.max(s.powerHigh, c.power_w[k] || 0);
       s.slowest = Math.max(s.slowest, c.tick_ms[k] || 0);
-      if (!c.counted[k] || !Number.isFinite(t)) continue;
-      s.counted += 1; s.power += c.power_w[k] || 0;
-      s.low = Math.min(s.low, t); s.high = Math.max(s.high, t);
-      if (over > 0) { s.over += 1; s.overshoot = Math.max(s.overshoot, over); }
-      if (t < c.window_low_k[k]) s.below += 1;
+      if (!Number.isFinite(t)) continue;
+      if (c.above[k]) {  // counts above the window
+        s.above += 1; s.power += c.power_w[k] || 0; s.high = Math.max(s.high, t);
+        if (over > 0) { s.over += 1; s.overshoot = Math.max(s.overshoot, over); }
+      }
+      if (c.below[k]) {  // and below it: once full power could have reached it
+        s.below += 1; s.low = Math.min(s.low, t);
+        if (t < c.window_low_k[k]) s.short += 1;
+      }
     }
     this.count = to;
     this.version += 1;
@@ -54,15 +58,16 @@ export class Run {
 
   judge(k) {  // -1 below the window, 0 inside, 1 above, null where nothing is wanted
     const c = this.column, t = c.t_k[k];
-    if (!c.counted[k] || !Number.isFinite(t) || !Number.isFinite(c.window_low_k[k])) return null;
-    return t > c.window_high_k[k] ? 1 : t < c.window_low_k[k] ? -1 : 0;
+    if (!Number.isFinite(t) || !Number.isFinite(c.window_low_k[k])) return null;
+    const side = t > c.window_high_k[k] ? 1 : t < c.window_low_k[k] ? -1 : 0;
+    return (side === 1 ? c.above[k] : side === -1 ? c.below[k] : c.above[k] || c.below[k]) ? side : null;
   }
 }
 
 export function readStored(told) {  // what GET /runs/ID answers
   const run = new Run(told.id, told.ticks), s = told.series;
   const put = (name, values) => values && values.forEach((value, k) => { run.column[name][k] = value === null ? NaN : value; });
-  for (const [name, from] of [["t_k", "t_k"], ["predicted_k", "predicted_k"], ["power_w", "power_w"], ["tick_ms", "tick_ms"], ["measured_k", "measured_k"], ["x_mm", "x_mm"], ["y_mm", "y_mm"], ["t_s", "t_s"], ["lit", "lit"], ["counted", "counted"]]) put(name, s[from]);
+  for (const [name, from] of [["t_k", "t_k"], ["predicted_k", "predicted_k"], ["power_w", "power_w"], ["tick_ms", "tick_ms"], ["measured_k", "measured_k"], ["x_mm", "x_mm"], ["y_mm", "y_mm"], ["t_s", "t_s"], ["lit", "lit"], ["above", "above"], ["below", "below"]]) put(name, s[from]);
   const [low, high] = told.window_k ?? [NaN, NaN], [above, below] = told.margins_k ?? [0, 0];
   const fill = (name, value) => s[name] ? put(name, s[name]) : run.column[name].fill(value);
   fill("window_low_k", low); fill("window_high_k", high);
@@ -75,7 +80,7 @@ export function readStored(told) {  // what GET /runs/ID answers
 
 export function openLive(words, arrays) {  // the message that opens a live run
   const run = new Run("live:" + words.run, words.ticks);
-  for (const name of ["x_mm", "y_mm", "lit", "counted"]) run.column[name].set(arrays[name]);
+  for (const name of ["x_mm", "y_mm", "lit", "above"]) run.column[name].set(arrays[name]);
   for (let k = 0; k < words.ticks; k++) run.column.t_s[k] = (k + 1) * words.tick_s;
   Object.assign(run, { path: words.path, plant: words.plant, statuses: words.statuses, columns: words.columns, tick_s: words.tick_s, sigma_mm: words.sigma_mm, ambient_k: words.ambient_k, window0: words.window_k, process: words.process });
   return run;

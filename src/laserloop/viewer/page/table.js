@@ -36,6 +36,8 @@ function makeRow(run, i) {
   who.className = "who"; words.className = "name"; words.textContent = words.title = [run.title, run.model].filter(Boolean).join(" · ");
   who.append(swatch, words); name.append(who);
   const cells = Array.from({ length: 10 }, () => document.createElement("td"));
+  const heads = [...at("rows").parentElement.querySelectorAll("thead th")];
+  cells.slice(0, 9).forEach((cell, j) => { cell.dataset.head = heads[j + 1].textContent; });  // where the page is too narrow for a head
   cells[4].className = "text";
   row.append(name, ...cells);
   if (run.live) cells[9].append(button("Keep", "Keep " + run.title, () => askName(run)), " ", button("Save", "Download " + run.title, () => download(run)));
@@ -56,7 +58,7 @@ export function fillTable() {
       say(c.t_k[k], 1, "K"), say(c.predicted_k[k], 1, "K"), say(c.power_w[k], 2, "W"), time(c.tick_ms[k] / 1e3),
       tellStatus(run, k, trouble),
       run.windowed ? String(s.over) : "–", run.windowed ? say(s.overshoot, 1, "K") : "–",
-      run.windowed && s.counted ? percent(s.below / s.counted) : "–", s.counted ? say(s.power / s.counted, 1, "W") : "–",
+      run.windowed && s.below ? percent(s.short / s.below) : "–", s.above ? say(s.power / s.above, 1, "W") : "–",
     ];
     texts.forEach((text, j) => { if (cells[j].textContent !== text) cells[j].textContent = text; });
     cells[0].classList.toggle("out", run.judge(k) === 1);

@@ -9,15 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from laserloop.data.episode import find_turns
 from laserloop.papers.halilovic.study.ablation_points import AXES
-from laserloop.papers.halilovic.study.corner_details import DETAILS
+from laserloop.papers.halilovic.study.corners import VARIANTS, judge_corner
 from laserloop.papers.halilovic.study.plant_accuracy import GRADED, PAPER
 from laserloop.papers.halilovic.study.published import (
     ABLATIONS,
     BELOW,
     CORNER_FAILURE,
+    DEEPEST,
     DELTA,
+    FLAT_STEPS,
     GRADIENT,
+    SS_AR_DIAGONAL,
     TABLE_1,
     TABLE_2,
     TABLE_3,
@@ -27,7 +31,7 @@ from laserloop.paths import find_path
 
 Found = dict[str, Any]
 
-TICKS = 50  # beyond the first corner of the diagonal
+TICKS = 100  # beyond the first turns of the diagonal and of the vertical path
 WINDOW = (760.0, 800.0)
 ANGLES = ("0", "45")
 UNSAID = {  # figures that the paper has in no number, so that all its sentences hold
@@ -41,11 +45,20 @@ UNSAID = {  # figures that the paper has in no number, so that all its sentences
 
 
 def invent_run(label: str, path: str, **scores: Any) -> Found:
-    """A record with its series: as many ticks too hot, by as much, as the scores say."""
+    """A record with its series: as many ticks too hot from the first turn on, by as much, as the scores say.
+
+    The hottest tick is the one predicted worst; those of the baseline on the diagonal lie in a row.
+    """
     over, overshoot = scores.get("n_over", 0), scores.get("overshoot_k", 0.0)
     positions = 1e3 * find_path(path, ticks=TICKS).positions[1:]
+    turns = find_turns(positions)
+    begin = 40 if path == "spiral" else int(turns[0])
     true = 780.0 + 10.0 * np.sin(np.arange(TICKS))
-    true[40 : 40 + min(over, 10)] = WINDOW[1] + overshoot
+    apart = 1 if (label, path) == ("baseline", "diagonal") else 2
+    true[begin : begin + apart * over : apart] = WINDOW[1] + np.linspace(overshoot, 1e-3, over)
+    predicted = true - 0.5
+    worst = scores.get("worst_residual", {"residual_k": -scores.get("residual_max_k", 9.0)})["residual_k"]
+    predicted[begin] = true[begin] + worst
     return {
         "label": label,
         "path": path,
@@ -61,7 +74,7 @@ def invent_run(label: str, path: str, **scores: Any) -> Found:
         "n_over": over,
         "over_ms": 0.125 * over,
         "below_fraction": BELOW.get((label, path), 0.1),
-        "deepest_below_k": 3.0,
+        "deepest_below_k": DEEPEST.get((label, path), 3.0),
         "residual_rms_k": 3.0,
         "residual_max_k": 9.0,
         "residual_mean_k": 0.5,
@@ -78,7 +91,8 @@ def invent_run(label: str, path: str, **scores: Any) -> Found:
             "y_mm": positions[:, 1].tolist(),
             "power_w": (14.0 + np.cos(np.arange(TICKS))).tolist(),
             "t_true_k": true.tolist(),
-            "t_predicted_k": (true - 1.0).tolist(),
+            "t_predicted_k": predicted.tolist(),
+            "iterations": ([500] * 2 + [16] * (TICKS - 3)) + [22],
         },
     }
 
@@ -90,6 +104,8 @@ def invent_table_2() -> list[Found]:
         scores: Found = dict(zip((*fields, "power_mean_w", "power_step_mean_w"), row, strict=True))
         if (label, path) == ("baseline", "diagonal"):
             scores["worst_residual"] = CORNER_FAILURE
+        if (label, path) == ("corner", "diagonal"):
+            scores["worst_residual"] = {"residual_k": 37.7, "t_ms": 6.0, "x_mm": -1.2, "y_mm": -1.2}
         rows.append(invent_run(label, path, **scores))
     return rows
 
@@ -98,7 +114,12 @@ def invent_table_3() -> list[Found]:
     rows = []
     for (label, path), (top, overshoot, over, below, rms, _) in TABLE_3.items():
         row = invent_run(label, path, overshoot_k=overshoot, n_over=over, residual_rms_k=rms)
-        rows.append({**row, "below_fraction": below, "t_max_k": top})
+        rows.append({**row, "below_fraction": below, "t_max_k": top, "controller": "ipopt-plain"})
+        if path == "diagonal":
+            ss_ar, told = label == "SS-AR", SS_AR_DIAGONAL
+            rows[-1]["power_step_mean_w"] = told["step_w" if ss_ar else "one_shot_step_w"]
+            rows[-1]["residual_mean_k"] = told["bias_k"] if ss_ar else 9.3
+            rows[-1]["deepest_below_k"] = WINDOW[0] - told["lowest_k"] if ss_ar else 34.0
         if (label, path) != ("SS-AR", "diagonal"):
             del rows[-1]["series"]
     return rows
@@ -138,7 +159,8 @@ def invent_scores(path: str, mean: float, worst: float = 30.0) -> Found:
     kinds = ("persistent", "hf-random", "bang-bang")
     return {
         **{"path": path, "rmse_k": dict.fromkeys(kinds, mean), "rmse_mean_k": mean, "max_error_k": worst},
-        **{"rmse_per_step_k": [mean] * 5, "realisations": 3},
+        **{"rmse_per_step_k": [mean] * 5, "realisations": 3, "rmse_std_k": dict.fromkeys(kinds, 1.0)},
+        "rmse_per_step_of_k": {"persistent": list(FLAT_STEPS)},
     }
 
 
@@ -157,17 +179,18 @@ def invent_table_1() -> Found:
 
 def invent_closed_loop() -> Found:
     slope = {"points": 63, **GRADIENT}
-    details = [
-        {**invent_run(label, "diagonal", overshoot_k=12.0, n_over=3), "detail": detail}
-        for detail in DETAILS
-        for label in ("baseline", "corner")
-    ]
+    corners = []
+    for variant in VARIANTS:
+        for label in ("baseline", "corner"):
+            run = invent_run(label, "diagonal", overshoot_k=12.0, n_over=3)
+            corners.append({**run, "variant": variant, **judge_corner(run)})
     return {
         "delta_k": 13.0,
         "table_2": [*invent_table_2(), *(invent_run("oracle", p) for p in ("vertical", "diagonal"))],
         "table_3": invent_table_3(),
         "seeds": [invent_run("base seed 1", "diagonal", n_over=20, overshoot_k=48.0)],
-        "details": details,
+        "corners": corners,
+        "horizon_seeds": [],
         "gradient": {"paper-base": slope, "paper-corner": slope},
         "realtime": invent_table_2(),
         "gains": {},
@@ -203,6 +226,7 @@ def invent_trainings() -> Found:
         "training": {"batch": 1024, "halve_after": 100, "patience": 300, "seed": 0, "split": "window"},
         "data": {"ensemble": ensemble},
         "metrics": {"epochs": 200, "best_epoch": 199, "validation_rmse_k": 11.1},
+        "sampling": "nearest",
         "weights_sha256": "cd" * 32,
     }
     return dict.fromkeys(("paper-base", "paper-corner", "corner-lstm"), one)
@@ -269,7 +293,12 @@ def invent_timing() -> Found:
         },
         "loops": [
             {**loop, "table": "table_2", "series_tick_ms": [10.0, 12.0]},
-            {**loop, "table": "table_3", "label": "N_h = 3"},
+            *(
+                loop
+                | {"table": "table_3", "label": f"N_h = {n}", "controller": "ipopt-plain"}
+                | {"solve_ms": spread | {"mean": TABLE_3[f"N_h = {n}", "diagonal"][5]}}
+                for n in (3, 10)
+            ),
         ],
         "scenarios": [scenario],
     }

@@ -19,6 +19,7 @@ PAGES = {
     "closed_loop",
     "calibration",
     "ablations",
+    "previews",
     "plant",
     "timing",
     "stages",
@@ -115,8 +116,20 @@ def test_a_quick_run_says_so_on_every_page(partial: Path, report: Path) -> None:
     assert not any("QUICK RUN" in page.read_text() for page in report.glob("*.*"))
 
 
+def test_pages_of_models_that_read_between_the_nodes_say_so(
+    tmp_path: Path, report: Path, put_results: Put, make_results: Make
+) -> None:
+    found = make_results()
+    older = {key: value for key, value in found["trainings"]["paper-corner"].items() if key != "sampling"}
+    chosen = {"trainings": {"paper-corner": older}, "calibration": found["calibration"]}
+    pages = list(write_report(put_results(tmp_path / "older", chosen)).parent.glob("*.md"))
+    told = {page.stem for page in pages if "MEASURED WITH BILINEAR PREVIEWS" in page.read_text()}
+    assert told == PAGES - {"plant", "stages", "previews"}
+    assert not any("BILINEAR" in page.read_text() for page in report.glob("*.md"))
+
+
 def test_a_stage_not_run_yet_says_so(partial: Path) -> None:
-    for name in ("table_1", "closed_loop", "calibration", "ablations", "timing"):
+    for name in ("table_1", "closed_loop", "calibration", "ablations", "previews", "timing"):
         assert "Not run yet: run `laserloop reproduce --out DIR`." in (partial / f"{name}.md").read_text()
     assert "Not run yet" not in (partial / "plant.md").read_text()
 

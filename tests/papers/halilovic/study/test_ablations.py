@@ -22,7 +22,7 @@ from laserloop.papers.halilovic.report.markdown import write_table
 from laserloop.papers.halilovic.study.ablation_points import Difference, compare, measure_scales, place_points
 from laserloop.papers.halilovic.study.ablations import NOISES, SEEN, UNSEEN, Row, run_ablations
 from laserloop.papers.halilovic.study.recipes import RECIPES, SHORT
-from laserloop.predict.networks import Model, MsDeepONet
+from laserloop.predict.networks import FitSettings, Model, MsDeepONet
 from laserloop.predict.networks.fit import standardise
 
 TICKS = 17
@@ -142,6 +142,7 @@ def test_points_stand_beside_the_papers_and_absent_ones_are_left_out() -> None:
         ("noise", "0"),
         ("shared noise", "0"),
         ("noise on loc", "0"),
+        ("sampling", "nearest"),
         ("structure", "one-shot"),
     }
     table = write_table(tabulate_points(points))
@@ -181,7 +182,7 @@ def test_the_spread_over_seeds_needs_two_of_them() -> None:
     families = {"base": ["b0", "b1"], "corner": ["c0", "c1"]}
     rows = [pretend("b0", 3.0, 9.0), pretend("b1", 5.0, 9.0), pretend("c0", 5.0, 10.0)]
     table = write_table(tabulate_seeds(rows, families))
-    assert "| base | 2 | 4.0 ± 1.4 | 4.0 ± 1.4 | 4.0 ± 1.4 | 9.0 ± 0.0 | 4.0 ± 1.4 |" in table
+    assert "| base | 2 | 4.00 ± 1.41 | 4.00 ± 1.41 | 4.00 ± 1.41 | 9.00 ± 0.00 | 4.00 ± 1.41 |" in table
     assert "corner" not in table
 
 
@@ -201,4 +202,8 @@ def test_the_page_says_what_is_missing_and_how_short_the_schedule_is(model: Mode
     del there["corner-lstm"]
     assert describe_missing(RECIPES, there).endswith("left out: corner-lstm.")
     sentence = describe_schedule(SHORT)
+    assert all(
+        part in sentence for part in ("200 epochs, over which", "after 100 stagnant", "after 300 without")
+    )
+    sentence = describe_schedule(FitSettings(halve_after=20, patience=60, max_epochs=200))
     assert all(part in sentence for part in ("after 20 stagnant", "(100 in", "after 60 epochs", "after 200"))

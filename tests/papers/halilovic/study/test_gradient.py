@@ -4,7 +4,7 @@ import numpy as np
 
 from laserloop.papers.halilovic.study.gradient import compare_gradients, summarise
 from laserloop.paths import find_path
-from laserloop.plant import Camera, make_plant
+from laserloop.plant import make_plant
 from laserloop.predict.networks import find_model
 
 
@@ -18,9 +18,7 @@ def test_the_summary_tells_where_signs_differ() -> None:
 
 def test_the_models_slope_has_the_plants_sign_and_size() -> None:
     path = find_path("spiral", ticks=31)
-    found = compare_gradients(
-        find_model("paper-base"), make_plant("paper", path), Camera(), path, [14.0] * 31, every=10
-    )
+    found = compare_gradients(find_model("paper-base"), make_plant("paper"), path, [14.0] * 31, every=10)
     assert found["ticks"] == [10, 20, 30]
     assert found["sign_agreement"] == 1.0
     assert 2.0 < found["typical_k_w"] < 9.0

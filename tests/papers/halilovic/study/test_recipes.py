@@ -57,6 +57,7 @@ def test_a_model_of_another_recipe_is_refused(ensembles: Path, tmp_path: Path) -
         (replace(recipe, architecture=MsDeepONet(horizon=3, width=9, basis=4)), "architecture"),
         (replace(recipe, settings=replace(FAST, max_epochs=3)), "schedule"),
         (replace(recipe, ensemble=replace(TINY, seed=1)), "ensemble"),
+        (replace(recipe, sampling="bilinear"), "sampling"),
     ):
         with pytest.raises(BadInput, match=f"its {what} is another"):
             find_models([other], tmp_path)

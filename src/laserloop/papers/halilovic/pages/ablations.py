@@ -7,7 +7,7 @@ import numpy as np
 from laserloop.papers.halilovic.pages.results import Record, Results
 from laserloop.papers.halilovic.pages.table_1 import count_realisations, tabulate_table_1
 from laserloop.papers.halilovic.pages.tables import tabulate_claims
-from laserloop.papers.halilovic.pages.write import NOT_RUN, Parts, write_page
+from laserloop.papers.halilovic.pages.write import Parts, write_page
 from laserloop.papers.halilovic.report import blocks
 from laserloop.papers.halilovic.report.ablations import draw_ablations, draw_error_growth
 from laserloop.papers.halilovic.report.blocks import Block, Cell, Heading, Picture, Prose, Table
@@ -22,18 +22,27 @@ from laserloop.papers.halilovic.study.ablation_points import (
 )
 from laserloop.papers.halilovic.study.ablations import SEEN, UNSEEN
 from laserloop.papers.halilovic.study.published import ONE_SHOT_STEPS, SS_AR_STEPS
-from laserloop.papers.halilovic.study.recipes import RECIPES, SEEDS, Recipe
+from laserloop.papers.halilovic.study.recipes import HORIZONS, RECIPES, SEEDS, Recipe
 from laserloop.papers.halilovic.study.table_1 import PATHS
 from laserloop.papers.halilovic.words import say
 from laserloop.predict.networks import FitSettings
 
 SOURCE = "results/ablations.json"
 KINDS = ("base", "corner")
-FAMILIES = {kind: [f"{kind}-nh5-seed{seed}" for seed in SEEDS] for kind in KINDS}
+FAMILIES = {kind: [f"{kind}-nh5-seed{seed}" for seed in SEEDS] for kind in KINDS} | {
+    f"corner, N_h = {n}": [f"corner-nh{n}", *(f"corner-nh{n}-seed{seed}" for seed in SEEDS[1:])]
+    for n in HORIZONS
+}
 SHIPPED_MODELS = {f"paper-{kind}": f"paper-{kind}" for kind in KINDS}
 BESIDE = {  # heading → model → the paper's model that it stands beside
     "The schedule: short, and the full protocol": {f"{kind}-nh5-seed0": f"paper-{kind}" for kind in KINDS}
     | SHIPPED_MODELS,
+    "The episodes: those of the study, and as many others": {
+        f"{kind}-{end}": f"paper-{kind}" for kind in KINDS for end in ("nh5-seed0", "other-data")
+    },
+    "The previews: of the nearest node, and between the nodes": {
+        f"{kind}-{end}": f"paper-{kind}" for kind in KINDS for end in ("nh5-seed0", "bilinear")
+    },
     "The split: by window as in the paper, and by episode": {
         f"{kind}-{end}": f"paper-{kind}" for kind in KINDS for end in ("nh5-seed0", "by-episode")
     },
@@ -69,7 +78,8 @@ def write_ablations(results: Results) -> blocks.Page:
     beside: list[Block] = []
     for heading, names in BESIDE.items():
         table = tabulate_beside(rows, names, folded=heading.split(":")[1].strip())
-        beside += [Heading(heading), table if table.rows else NOT_RUN]
+        if {row["model"] for row in rows} >= set(names):  # nothing stands beside anything otherwise
+            beside += [Heading(heading), table]
     parts: Parts = {
         "picture": Picture("ablations", "Horizon RMSE along every axis (Fig. 16).", everywhere, wide=True),
         "claims": tabulate_claims(judge_claims(points), SOURCE),
@@ -77,6 +87,7 @@ def write_ablations(results: Results) -> blocks.Page:
         "differences": tabulate_differences(compare(points), scales) or Prose("None."),
         "growth": Picture("ablations-steps", "The error of each step on the unseen diagonal.", steps),
         "steps": tabulate_steps(points),
+        "rollouts": _write_rollouts(found.get("rollouts", [])),
         "seeds": seeds if seeds.rows else Prose("One seed only was trained."),
         "beside": beside,
         "trainings": _write_trainings(results.trainings),
@@ -143,7 +154,7 @@ def tabulate_seeds(rows: Iterable[Record], families: Mapping[str, Sequence[str]]
         if len(there) > 1:
             errors = [[row["scores"][path]["rmse_mean_k"] for row in there] for path in (*SEEN, UNSEEN)]
             errors.append([row["seen_k"] for row in there])
-            cells = [f"{np.mean(some):.1f} ± {np.std(some, ddof=1):.1f}" for some in errors]
+            cells = [f"{np.mean(some):.2f} ± {np.std(some, ddof=1):.2f}" for some in errors]
             lines.append((family, str(len(there)), *cells))
     return Table(("ensemble", "seeds", *SEEN, UNSEEN, "mean of seen"), lines, source=SOURCE)
 
@@ -163,7 +174,7 @@ def tabulate_trainings(trainings: Mapping[str, Record]) -> Table:
 
 def describe_schedule(settings: FitSettings) -> str:
     """The schedule in one sentence."""
-    return say("schedule", ours=settings, usual=FitSettings())
+    return say(f"schedule.{settings.schedule}", ours=settings, usual=FitSettings())
 
 
 def describe_missing(recipes: Iterable[Recipe], models: Container[str]) -> str:
@@ -172,6 +183,21 @@ def describe_missing(recipes: Iterable[Recipe], models: Container[str]) -> str:
     if not absent:
         return "All models of the study are trained."
     return f"Not trained yet, and therefore left out: {', '.join(absent)}."
+
+
+def _write_rollouts(rows: Sequence[Record]) -> list[Block]:
+    """Longer than a horizon, as far as a model goes; nothing if no model was asked."""
+    if not rows:
+        return []
+    lengths = dict.fromkeys(n for row in rows for errors in row["rmse_k"].values() for n in errors)
+    lines = [
+        (row["label"], where, *(f"{errors[n]:.1f}" if n in errors else blocks.NOTHING for n in lengths))
+        for row in rows
+        for where, errors in row["rmse_k"].items()
+    ]
+    heads = ("model", "paths", *(f"ticks {int(n) - 4} to {n}, K" for n in lengths))
+    table = Table(heads, lines, grouped=True, source=SOURCE)
+    return [Heading("Longer rollouts: does the peak's place help?"), Prose(say("rollouts")), table]
 
 
 def _write_trainings(trainings: Record | None) -> list[Block]:

@@ -9,6 +9,7 @@ from laserloop.papers.halilovic.pages.closed_loop import write_closed_loop
 from laserloop.papers.halilovic.pages.findings import write_claims, write_findings
 from laserloop.papers.halilovic.pages.paper_list import list_figures
 from laserloop.papers.halilovic.pages.plant import write_plant
+from laserloop.papers.halilovic.pages.previews import write_previews
 from laserloop.papers.halilovic.pages.results import Results, write_banner
 from laserloop.papers.halilovic.pages.stages import write_stages
 from laserloop.papers.halilovic.pages.story import draw_picture, write_headline, write_story
@@ -24,7 +25,15 @@ from laserloop.papers.halilovic.words import say
 from laserloop.report.save import save, save_figure
 
 DPI = 150
-CHAPTERS = (write_table_1, write_closed_loop, write_calibration, write_ablations, write_plant, write_timing)
+CHAPTERS = (
+    write_table_1,
+    write_closed_loop,
+    write_calibration,
+    write_ablations,
+    write_previews,
+    write_plant,
+    write_timing,
+)
 
 
 def write_book(results: Results, folder: Path) -> Path:
@@ -34,7 +43,7 @@ def write_book(results: Results, folder: Path) -> Path:
     pictures = [block for page in chapters for block in page.blocks if isinstance(block, Picture)]
     figures = list_figures([one.name for one in pictures])
     for page in (write_readme(results, picture, figures), write_claims(results), *chapters, stages):
-        save(folder / f"{page.name}.md", write_markdown(page, banner))
+        save(folder / f"{page.name}.md", write_markdown(page, write_banner(results, page.name)))
     for one in [*pictures, *([picture] if picture else [])]:
         save_figure(folder / FIGURES / f"{one.name}.png", one.figure, dpi=DPI)
         one.figure.set_layout_engine("none")  # its layout is found; the HTML page need not search again

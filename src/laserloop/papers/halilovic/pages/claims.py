@@ -1,16 +1,13 @@
-"""The paper's claims C1–C5 and its closing finding, judged on what the reproduction found."""
+"""The paper's claims C1–C5 and its closing finding: every sentence judged once on what was found."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
-
-import numpy as np
 
 from laserloop.papers.halilovic.pages.pick import (
     BASE,
     CORNER,
     GUARDED,
-    count_ticks,
-    find,
+    LABELS,
     find_offline,
     read_asked,
     read_loops,
@@ -18,197 +15,112 @@ from laserloop.papers.halilovic.pages.pick import (
 )
 from laserloop.papers.halilovic.pages.results import Record, Results
 from laserloop.papers.halilovic.pages.verdict import NotThere, Verdict, need
-from laserloop.papers.halilovic.study import ablation_claims as offline
+from laserloop.papers.halilovic.study.ablation_claims import judge_claims, judge_latency, place
 from laserloop.papers.halilovic.study.ablation_points import Point
-from laserloop.papers.halilovic.study.claim import FACTOR, STEADY, Claim, is_near, judge
+from laserloop.papers.halilovic.study.claim import FACTOR, Claim, is_near, join, judge, judge_all
+from laserloop.papers.halilovic.study.horizon_claims import HORIZONS, judge_solve_time, judge_table_3
+from laserloop.papers.halilovic.study.loop_claims import PATHS, judge_loops
 from laserloop.papers.halilovic.study.published import (
     ABLATIONS,
-    CORNER_FAILURE,
     DELTA,
     FORWARD_RATIO,
     GRADIENT,
-    MARGIN_POWER,
     TABLE_1,
     TABLE_2,
     TABLE_3,
     TIMING,
 )
+from laserloop.papers.halilovic.study.table_1_claims import judge_table_1
 from laserloop.papers.halilovic.words import say
 
 MODELS = ("paper-base", "paper-corner")
-SEEN, PATHS = ("vertical", "spiral"), ("vertical", "spiral", "diagonal")
-PERSISTENT, RANDOM, BANG = "persistent", "hf-random", "bang-bang"
-NEAR_CORNER = 0.3  # mm, two hops of a plan's horizon
-NEAR_POWER = 0.5  # W
 INTERVAL_MS = 0.125
-HORIZONS = ("3", "5", "7", "10")
-
-Judged = tuple[str, Sequence[Claim]]  # the figures in a sentence, the checks
+GROUPS = ("C1", "C2", "C3", "C4", "C5", "Finding")
 
 
 def judge_paper(results: Results, *, clock: bool = False) -> list[Verdict]:
-    """All verdicts in the paper's order; with `clock`, C5 is also judged by measured times."""
-    judges: dict[str, Callable[[Results], Judged]] = {
-        "C1": judge_c1,
-        "C2": judge_c2,
-        "C3": judge_c3,
-        "C4": judge_c4,
-        "C5": lambda found: judge_c5(found, clock=clock),
-        "Finding": judge_finding,
-    }
+    """All verdicts in the paper's order; with `clock`, also by measured times."""
+    claims = collect_claims(results, clock=clock)
     verdicts = []
-    for key, judge_one in judges.items():
-        try:
-            says, checks = judge_one(results)
-        except (NotThere, KeyError):  # KeyError: one of its models is not trained yet
-            says, checks = "", ()
+    for key in GROUPS:
+        checks = [claim for claim in claims if claim.group == key]
+        says = _tell(key, results, clock=clock) if checks else ""
         verdicts.append(Verdict(key=key, claim=say(f"claim.{key}"), says=says, checks=checks))
     return verdicts
 
 
-def judge_c1(results: Results) -> Judged:
-    """Previews count, the peak's place adds nothing, predicting in one shot keeps the error flat."""
-    points = offline.place(Point(**point) for point in need(results.ablations)["points"])
-    judges = (offline.judge_trunk, offline.judge_both, offline.judge_ss_ar, offline.judge_one_shot)
-    says = say("C1", temps=points["trunk", "temps"], loc=points["trunk", "loc"])
-    return says, [claim for judge_one in judges for claim in judge_one(points)]
+def collect_claims(results: Results, *, clock: bool = False) -> list[Claim]:
+    """Every sentence whose figures are there, each once."""
+    claims = judge_table_1((results.table_1 or {}).get("rows", []))
+    claims += judge_claims(Point(**point) for point in (results.ablations or {}).get("points", []))
+    claims += judge_loops({(r["label"], r["path"]): r for r in read_loops(results)})
+    claims += judge_table_3({(r["label"], r["path"]): r for r in read_rows(results, "table_3")})
+    claims += judge_all(JUDGES, results)
+    if clock and results.timing is not None:
+        claims += judge_all(BY_CLOCK, results.timing)
+    return claims
 
 
-def judge_c2(results: Results) -> Judged:
-    """Corner data cost accuracy on seen paths and buy safety on the unseen one; excitations differ."""
-    models = {model: {p: need(find_offline(results, p, model)) for p in SEEN} for model in MODELS}
-    runs = _read_diagonal(results)
-    cost = {p: models[MODELS[1]][p]["rmse_mean_k"] / models[MODELS[0]][p]["rmse_mean_k"] for p in SEEN}
-    theirs = {p: TABLE_1[p, MODELS[1]][3] / TABLE_1[p, MODELS[0]][3] for p in SEEN}
-    seen = [row["rmse_k"] for rows in models.values() for row in rows.values()]
-    hard = sum(row[BANG] > max(row[PERSISTENT], row[RANDOM]) for row in seen)
-    easy = sum(row[PERSISTENT] < row[RANDOM] for row in seen)
-    says = say("C2", ours=100 * (cost["vertical"] - 1), theirs=100 * (theirs["vertical"] - 1), **runs)
-    counts = (("table_1.hardest", hard), ("table_1.easier", easy))
-    paper, ours = (", ".join(f"{p} ×{ratio:.2f}" for p, ratio in one.items()) for one in (theirs, cost))
-    return says, [
-        judge("c2.worse", min(cost.values()) > 1, paper=paper, ours=ours),
-        judge("c2.ticks", _is_cut(runs, "n_over"), **runs),
-        *(
-            judge(key, n == len(seen), paper="4 of 4 rows", ours=f"{n} of {len(seen)} rows")
-            for key, n in counts
-        ),
-    ]
-
-
-def judge_c3(results: Results) -> Judged:
-    """The program is always solved, its slopes point the right way, the bound is kept where it learned."""
+def _judge_solver(results: Results) -> list[Claim]:
     asked = read_asked(results)
-    gradient: dict[str, Record] = need(results.closed_loop)["gradient"]
-    if not asked or not gradient:
-        raise NotThere
     ticks = sum(r["ticks"] for r in asked)
     solved = sum(r["statuses"].get("solved", 0) for r in asked)
-    signs = [g["sign_agreement"] for g in gradient.values()]
-    off = [g["mean_k_w"] for g in gradient.values()]
-    most = GRADIENT["mean_k_w"]
-    kept = {path: need(find(read_loops(results), BASE, path))["n_over"] for path in SEEN}
-    told = ", ".join(f"{path} {count}" for path, count in kept.items())
-    return say("C3", solved=solved, ticks=ticks, sign=100 * min(signs)), [
-        judge("c3.solved", solved == ticks, solved=solved, ticks=ticks, runs=len(asked)),
+    return [judge("c3.solved", solved == ticks, solved=solved, ticks=ticks, runs=len(asked))] if asked else []
+
+
+def _judge_gradient(results: Results) -> list[Claim]:
+    found = (results.closed_loop or {})["gradient"].values()
+    if not found:
+        return []
+    signs, typical, off = ([g[key] for g in found] for key in ("sign_agreement", "typical_k_w", "mean_k_w"))
+    usual, most = GRADIENT["typical_k_w"], GRADIENT["mean_k_w"]
+    told = [", ".join(f"{k:.2f} K/W" for k in some) for some in (typical, off)]
+    return [
         judge("c3.sign", min(signs) == 1.0, ours=", ".join(f"{100 * sign:.1f} %" for sign in signs)),
-        judge("c3.size", max(off) <= most, paper=most, ours=", ".join(f"{k:.2f} K/W" for k in off)),
-        judge("c3.kept", not any(kept.values()), ours=told),
+        judge("c3.typical", all(is_near(one, usual) for one in typical), paper=usual, ours=told[0]),
+        judge("c3.size", max(off) <= most, paper=most, ours=told[1]),
     ]
 
 
-def judge_c4(results: Results) -> Judged:
-    """The failure, its place and size, and what corner data and the margin leave of it."""
-    base, corner = (_read_diagonal(results)[name] for name in ("base", "corner"))
-    guarded = [need(find(read_loops(results), GUARDED, path)) for path in PATHS]
-    delta = need(results.calibration)["paper-corner"]["delta_one_sided_k"]
-    worst = need(base["worst_residual"])
-    away = float(np.hypot(worst["x_mm"] - CORNER_FAILURE["x_mm"], worst["y_mm"] - CORNER_FAILURE["y_mm"]))
-    broken = [r for r in guarded if r["n_over"]]
-    where = "".join(
-        f", {r['path']} by {r['overshoot_k']:.1f} K in {count_ticks(r['n_over'])}" for r in broken
-    )
-    over = [base["overshoot_k"], corner["overshoot_k"], guarded[-1]["overshoot_k"]]
-    paper = [TABLE_2[label, "diagonal"][0] for label in (BASE, CORNER, GUARDED)]
-    sizes = abs(worst["residual_k"]), abs(CORNER_FAILURE["residual_k"])
-    fewer = over[0] > 0 and over[0] >= FACTOR * over[1]
-    counts = {"broken": len(broken), "paths": len(guarded)}
-    return say("C4", ours=_join(over, " → "), paper=_join(paper, " → "), **counts), [
-        judge("c4.broken", base["n_over"] > 0, paper=TABLE_2[BASE, "diagonal"][1], ours=base["n_over"]),
-        judge(
-            "c4.place",
-            worst["residual_k"] < 0 and away <= NEAR_CORNER,
-            near=NEAR_CORNER,
-            paper=_place(CORNER_FAILURE),
-            ours=_place(worst),
-        ),
-        judge("c4.size", is_near(*sizes), paper=sizes[1], ours=sizes[0]),
-        judge("c4.corner", fewer, paper=_join(paper[:2], " → "), ours=_join(over[:2], " → ")),
-        judge("c4.margin", is_near(delta, DELTA["one-sided"]), paper=DELTA["one-sided"], ours=delta),
-        judge("c4.none", not broken, where=where, **counts),
+def _judge_margin(results: Results) -> list[Claim]:
+    found = (results.calibration or {})["paper-corner"]
+    return [
+        judge(key, is_near(found[field], DELTA[name]), paper=DELTA[name], ours=found[field])
+        for key, field, name in (
+            ("c4.margin", "delta_one_sided_k", "one-sided"),
+            ("c4.symmetric", "delta_symmetric_k", "symmetric"),
+        )
     ]
 
 
-def judge_c5(results: Results, *, clock: bool) -> Judged:
-    """The same table from another implementation, and with `clock` what forecast and solver cost."""
-    loops = {(r["label"], r["path"]): r for r in read_loops(results)}
-    if set(loops) != set(TABLE_2):
-        raise NotThere
-    off = max(abs(loops[key]["power_mean_w"] - row[6]) for key, row in TABLE_2.items())
-    near = sum(is_near(loops[key]["residual_rms_k"], row[3]) for key, row in TABLE_2.items())
-    power = {key: loop["power_mean_w"] for key, loop in loops.items()}
-    cost = max(abs(power[GUARDED, path] - power[CORNER, path]) for path in PATHS)
-    rows = len(TABLE_2)
-    says = say("C5", off=off, factor=FACTOR, near=near, rows=rows)
-    checks = [
-        judge("c5.power", off <= NEAR_POWER, near=NEAR_POWER, off=off),
-        judge("c5.residual", near == rows, near=near, rows=rows),
-        judge("c5.cost", cost <= FACTOR * MARGIN_POWER, paper=MARGIN_POWER, ours=cost),
+def _judge_rank(results: Results) -> list[Claim]:
+    """Does an offline figure tell which model fails? If every one does, offline figures are enough."""
+    rows = [find_offline(results, "diagonal", model) for model in MODELS]
+    loops = {r["label"]: r for r in read_loops(results) if r["path"] == "diagonal"}
+    base, corner = (need_row(row) for row in rows)
+    over = [loops[label]["overshoot_k"] for label in (BASE, CORNER)]
+    told = [[base[key], corner[key]] for key in ("rmse_mean_k", "max_error_k")]
+    agree = [(one > other) == (over[0] > over[1]) for one, other in told]
+    theirs = [TABLE_1["diagonal", model] for model in MODELS]
+    excess = [TABLE_2[label, "diagonal"][0] for label in (BASE, CORNER)]
+    paper = [[row[column] for row in theirs] for column in (3, 4)]
+    sentences = [
+        f"mean {join(mean, ' and ')}, worst {join(worst, ' and ')}, in the loop {join(loop, ' and ')} K"
+        for (mean, worst), loop in ((paper, excess), (told, over))
     ]
-    if not clock or results.timing is None:
-        return says, checks
-    forward = results.timing["forward"]
-    intervals = results.timing["solvers"]["plain"]["solve_ms"]["mean"] / INTERVAL_MS
-    return says + say("C5.clock", ours=forward["ratio_numba"], paper=FORWARD_RATIO), [
-        *checks,
-        judge("c5.forecast", forward["ratio_numba"] >= 1000, paper=FORWARD_RATIO, ours=forward),
-        judge("c5.ipopt", intervals >= 100, paper=TIMING["solve_mean_ms"] / INTERVAL_MS, ours=intervals),
-    ]
-
-
-def judge_finding(results: Results) -> Judged:
-    """Models alike offline that are not alike in the loop; the best horizon offline is not the best there."""
-    runs = _read_diagonal(results)
-    ours = [need(find_offline(results, "diagonal", model))["rmse_mean_k"] for model in MODELS]
-    theirs = [TABLE_1["diagonal", model][3] for model in MODELS]
-    told = {"ours": _join(ours, " and "), "paper": _join(theirs, " and ")}
-    over = _join([runs[name]["overshoot_k"] for name in ("base", "corner")], " and ")
-    paper = runs["paper"]
-    says = say("Finding", **told, base=runs["base"], corner=runs["corner"], table=paper)
-    return says, [
-        judge("finding.alike", 1 / STEADY <= ours[1] / ours[0] <= STEADY, **told),
-        judge(
-            "finding.further",
-            _is_cut(runs, "overshoot_k"),
-            paper=_join([row[0] for row in paper], " and "),
-            ours=over,
-        ),
-        judge("finding.longer", _is_cut(runs, "n_over"), **runs),
-        *_judge_horizons(results),
-    ]
+    apart = max(over) > 0 and max(over) >= FACTOR * min(over)
+    return [judge("finding.rank", apart and not all(agree), paper=sentences[0], ours=sentences[1])]
 
 
 def _judge_horizons(results: Results) -> list[Claim]:
     """Is the horizon with the least error offline also the one with the least in the loop?"""
-    points = (results.ablations or {}).get("points", [])
+    points = (results.ablations or {})["points"]
     offline = {p["value"]: p["unseen"] for p in points if p["axis"] == "horizon"}
     loop = {
         r["label"].removeprefix("N_h = "): r["residual_rms_k"]
         for r in read_rows(results, "table_3")
         if r["path"] == "diagonal" and r["label"].startswith("N_h")
     }
-    if not set(HORIZONS) <= set(offline) or not set(HORIZONS) <= set(loop):
-        return []
     known = {n: row[1] for (axis, n), row in ABLATIONS.items() if axis == "horizon" and row[1] is not None}
     theirs = {n: TABLE_3[f"N_h = {n}", "diagonal"][4] for n in HORIZONS}
     ours = [min(HORIZONS, key=errors.__getitem__) for errors in (offline, loop)]
@@ -216,21 +128,107 @@ def _judge_horizons(results: Results) -> list[Claim]:
     return [judge("finding.horizon", ours[0] != ours[1], paper=paper, ours=ours)]
 
 
-def _read_diagonal(results: Results) -> dict[str, Any]:
-    """The unseen diagonal without a margin: both models' runs, and the paper's rows."""
-    base, corner = (need(find(read_loops(results), label, "diagonal")) for label in (BASE, CORNER))
-    paper = TABLE_2[BASE, "diagonal"], TABLE_2[CORNER, "diagonal"]
-    return {"base": base, "corner": corner, "paper": paper}
+def _judge_forecast(timing: Record) -> list[Claim]:
+    forward = timing["forward"]
+    return [judge("c5.forecast", forward["ratio_numba"] >= 1000, paper=FORWARD_RATIO, ours=forward)]
 
 
-def _is_cut(runs: dict[str, Any], what: str) -> bool:
-    base, corner = runs["base"][what], runs["corner"][what]
-    return bool(base > 0 and base >= FACTOR * corner)
+def _judge_real_time(timing: Record) -> list[Claim]:
+    intervals = timing["solvers"]["plain"]["solve_ms"]["mean"] / INTERVAL_MS
+    return [judge("c5.ipopt", intervals >= 100, paper=TIMING["solve_mean_ms"] / INTERVAL_MS, ours=intervals)]
 
 
-def _join(values: Sequence[float], between: str) -> str:
-    return between.join(f"{value:.1f}" for value in values)
+JUDGES: tuple[Callable[[Results], Iterable[Claim]], ...] = (
+    _judge_solver,
+    _judge_gradient,
+    _judge_margin,
+    _judge_rank,
+    _judge_horizons,
+)
+BY_CLOCK: tuple[Callable[[Record], Iterable[Claim]], ...] = (
+    _judge_forecast,
+    _judge_real_time,
+    lambda timing: judge_solve_time([r for r in timing["loops"] if _is_plain(r)]),
+    lambda timing: judge_latency(timing["latency"]),
+)
 
 
-def _place(worst: Record) -> str:
-    return f"{worst['residual_k']:+.1f} K at ({worst['x_mm']:.2f}, {worst['y_mm']:.2f}) mm"
+def _is_plain(run: Record) -> bool:
+    """Solved with the paper's own graph, in Table 3."""
+    return (run["table"], run["controller"]) == ("table_3", "ipopt-plain")
+
+
+def need_row(row: Record | None) -> Record:
+    """A row that is there."""
+    if row is None:
+        raise KeyError("row")
+    return row
+
+
+def _tell(key: str, results: Results, *, clock: bool) -> str:
+    """The figures of a claim in one sentence; nothing if some of them are not there."""
+    try:
+        told = TELL[key](results)
+        if clock and key == "C5" and results.timing is not None:
+            ratio = results.timing["forward"]["ratio_numba"]
+            told += say("C5.clock", ours=ratio, paper=FORWARD_RATIO)
+    except (KeyError, NotThere):
+        return ""
+    return told
+
+
+def _tell_c1(results: Results) -> str:
+    points = place(Point(**point) for point in need(results.ablations)["points"])
+    return say("C1", temps=points["trunk", "temps"], loc=points["trunk", "loc"])
+
+
+def _tell_c2(results: Results) -> str:
+    ours, theirs = (
+        100 * (corner / base - 1)
+        for base, corner in (
+            [need(find_offline(results, "vertical", model))["rmse_mean_k"] for model in MODELS],
+            [TABLE_1["vertical", model][3] for model in MODELS],
+        )
+    )
+    return say("C2", ours=ours, theirs=theirs)
+
+
+def _tell_c3(results: Results) -> str:
+    asked = read_asked(results)
+    ticks, solved = sum(r["ticks"] for r in asked), sum(r["statuses"].get("solved", 0) for r in asked)
+    signs = [g["sign_agreement"] for g in need(results.closed_loop)["gradient"].values()]
+    return say("C3", solved=solved, ticks=ticks, sign=100 * min(signs))
+
+
+def _tell_c4(results: Results) -> str:
+    loops = _read(results)
+    over = [loops[label, "diagonal"]["overshoot_k"] for label in LABELS]
+    paper = [TABLE_2[label, "diagonal"][0] for label in LABELS]
+    broken = sum(loops[GUARDED, path]["n_over"] > 0 for path in PATHS)
+    return say("C4", ours=join(over), paper=join(paper), broken=broken, paths=len(PATHS))
+
+
+def _tell_c5(results: Results) -> str:
+    loops = _read(results)
+    off = max(abs(loops[key]["power_mean_w"] - row[6]) for key, row in TABLE_2.items())
+    near = sum(is_near(loops[key]["residual_rms_k"], row[3]) for key, row in TABLE_2.items())
+    return say("C5", off=off, factor=FACTOR, near=near, rows=len(TABLE_2))
+
+
+def _tell_finding(results: Results) -> str:
+    loops = _read(results)
+    ours = [need(find_offline(results, "diagonal", model))["rmse_mean_k"] for model in MODELS]
+    theirs = [TABLE_1["diagonal", model][3] for model in MODELS]
+    base, corner = (loops[label, "diagonal"] for label in (BASE, CORNER))
+    table = TABLE_2[BASE, "diagonal"], TABLE_2[CORNER, "diagonal"]
+    told = {"ours": join(ours, " and "), "paper": join(theirs, " and ")}
+    return say("Finding", **told, base=base, corner=corner, table=table)
+
+
+def _read(results: Results) -> dict[Any, Record]:
+    return {(r["label"], r["path"]): r for r in read_loops(results)}
+
+
+TELL: dict[str, Callable[[Results], str]] = dict(
+    zip(GROUPS, (_tell_c1, _tell_c2, _tell_c3, _tell_c4, _tell_c5, _tell_finding), strict=True)
+)

@@ -22,7 +22,7 @@ from laserloop.papers.halilovic.report.blocks import (
     tabulate,
 )
 from laserloop.papers.halilovic.study import published
-from laserloop.papers.halilovic.study.corner_details import DETAILS
+from laserloop.papers.halilovic.study.corners import ACCELERATION, explains, find_best
 from laserloop.papers.halilovic.words import say
 
 SOURCE = "results/closed_loop.json"
@@ -98,15 +98,18 @@ TEXT: Columns = {
 
 
 def describe_failure(results: Results) -> list[Block]:
-    """Where the baseline is furthest off, and whether the way a path meets its corners matters."""
-    failure, details = find(read_loops(results), BASE, "diagonal"), read_rows(results, "details")
+    """Where the baseline is furthest off, and which corner meets what the paper says of its own."""
+    failure, corners = find(read_loops(results), BASE, "diagonal"), read_rows(results, "corners")
     blocks: list[Block] = []
     if failure is not None and (worst := failure["worst_residual"]):
         blocks.append(Prose(say("failure", ours=worst, paper=published.CORNER_FAILURE)))
-    if details:
+    if corners:
+        best = find_best(corners)
+        verdict = "failure.best" if explains(best) else "failure.none"
         blocks += [
-            Prose(say("failure.details")),
-            tabulate(details, DETAIL, grouped=True, source=SOURCE),
+            Prose(say("failure.corners", acceleration=ACCELERATION)),
+            tabulate(corners, CORNERS, grouped=True, source=SOURCE),
+            Prose(say(verdict, best=best)),
         ]
     return blocks or [NOT_RUN]
 
@@ -115,15 +118,23 @@ def _show_worst(words: str) -> Any:
     return lambda r: words.format(**r["worst_residual"]) if r["worst_residual"] else NOTHING
 
 
-DETAIL: Columns = {
-    "corner": lambda r: f"{r['detail']}: {DETAILS.get(r['detail'], '')}",
+def _show_distance(record: Record) -> str:
+    away = record["failure"]["worst_from_first"]
+    return NOTHING if away is None else f"{away:.2f}"  # a run that ended before it met the reversal
+
+
+CORNERS: Columns = {
+    "corner": "{variant}",
     "model": "{label}",
     "overshoot, K": "{overshoot_k:.1f}",
     "ticks over": "{n_over}",
+    "at the first reversal": "{failure[at_first]}",
     "residual RMS, K": lambda r: KELVIN.show(r["residual_rms_k"]),
-    "largest, K": _show_worst("{residual_k:+.1f}"),
-    "where, mm": _show_worst("{x_mm:.2f}, {y_mm:.2f}"),
+    "worst, K": "{failure[worst_k]:+.1f}",
+    "from the reversal, mm": _show_distance,
     "when, ms": _show_worst("{t_ms:.2f}"),
+    "apart, ticks": "{failure[peak_to_worst]}",
+    "met": lambda r: f"{r['met']} of {r['of']}" if r["label"] == BASE else NOTHING,
 }
 
 
@@ -139,8 +150,15 @@ TABLE_3: Columns = {
     "overshoot, K": lambda r: TWO.show(r["overshoot_k"], _of_table_3(r, 1)),
     "ticks over": lambda r: COUNT.show(r["n_over"], None if (n := _of_table_3(r, 2)) is None else int(n)),
     "below, %": lambda r: FIVE.show(100 * r["below_fraction"], _percent(_of_table_3(r, 3))),
-    "RMSE₁, K": lambda r: KELVIN.show(r["residual_rms_k"], _of_table_3(r, 4)),
+    "RMSE₁, K": lambda r: _show_spread(r["all_rmse_k"], _of_table_3(r, 4)),
 }
+
+
+def _show_spread(found: list[float], paper: float | None) -> Cell:
+    """The first of some figures beside the paper's, and how far apart all of them lie."""
+    cell = KELVIN.show(found[0], paper)
+    spread = f" ± {np.std(found, ddof=1):.2f}" if len(found) > 1 else ""
+    return Cell(cell.text + spread, cell.paper, cell.drift)
 
 
 def _percent(share: float | None) -> float | None:
@@ -149,9 +167,23 @@ def _percent(share: float | None) -> float | None:
 
 def write_table_3(results: Results) -> list[Block]:
     """Other horizons, and a model that eats its own predictions."""
-    rows = read_rows(results, "table_3")
-    told = Prose(say("table_3"))
-    return [told, tabulate(rows, TABLE_3, grouped=True, source=SOURCE)] if rows else [NOT_RUN]
+    rows = [dict(row) for row in read_rows(results, "table_3")]
+    if not rows:
+        return [NOT_RUN]
+    again = [*read_rows(results, "horizon_seeds"), *_read_usual_horizon(results)]
+    for row in rows:
+        same = [r for r in again if (r["label"].split(" seed")[0], r["path"]) == (row["label"], row["path"])]
+        row["all_rmse_k"] = [row["residual_rms_k"], *(r["residual_rms_k"] for r in same)]
+    counts = {len(row["all_rmse_k"]) for row in rows} - {1}
+    seeds = say("table_3.seeds", count=max(counts)) if counts else ""
+    table = tabulate(rows, TABLE_3, grouped=True, source=SOURCE)
+    return [Prose(say("table_3", seeds=f" {seeds}" if seeds else "")), table]
+
+
+def _read_usual_horizon(results: Results) -> list[Record]:
+    """Other seeds of N_h = 5, which close the loop as the corner model's."""
+    seeds = [r for r in read_rows(results, "seeds") if r["label"] in ("corner seed 1", "corner seed 2")]
+    return [{**r, "label": r["label"].replace("corner", "N_h = 5")} for r in seeds]
 
 
 def write_seeds(results: Results) -> list[Block]:
@@ -160,8 +192,7 @@ def write_seeds(results: Results) -> list[Block]:
     if not seeds:
         return [Prose("No further seeds were run.")]
     schedule = (results.ablations or {}).get("schedule")
-    words = " ({max_epochs} epochs at most, halving after {halve_after} stagnant ones)"
-    told = words.format(**schedule) if schedule else ""
+    told = " ({max_epochs} epochs at most)".format(**schedule) if schedule else ""
     return [
         Prose(f"Models trained by the shorter schedule{told} from other seeds, in the same loops."),
         tabulate_loops(seeds, SOURCE, folded=f"{len(seeds)} runs with other seeds"),

@@ -1,22 +1,19 @@
 """The page about the claims: what reproduces, what does not, and why, as far as it was measured."""
 
 from collections.abc import Callable
+from functools import partial
 
 from laserloop.control.action import Status
 from laserloop.control.ipopt import MOST_ITERATIONS
 from laserloop.papers.halilovic.pages.claims import judge_paper
-from laserloop.papers.halilovic.pages.loop_words import read_details
-from laserloop.papers.halilovic.pages.pick import BASE, find_ripple, read_asked
+from laserloop.papers.halilovic.pages.pick import read_asked, read_rows
 from laserloop.papers.halilovic.pages.results import Results
 from laserloop.papers.halilovic.pages.tables import tabulate_claims
 from laserloop.papers.halilovic.pages.verdict import Verdict
 from laserloop.papers.halilovic.pages.write import Parts, write_page
 from laserloop.papers.halilovic.report.blocks import Block, Heading, Page, Prose, Table
-from laserloop.papers.halilovic.study.ablation_claims import judge_claims
-from laserloop.papers.halilovic.study.ablation_points import Point
-from laserloop.papers.halilovic.study.claim import Claim, is_near
-from laserloop.papers.halilovic.study.published import TABLE_2
-from laserloop.papers.halilovic.study.table_1_claims import judge_table_1
+from laserloop.papers.halilovic.study.ablation_claims import keeps_seen, keeps_unseen
+from laserloop.papers.halilovic.study.corners import USUAL, explains, find_best
 from laserloop.papers.halilovic.words import say
 
 VERDICTS = ("claim", "verdict", "the paper says", "the figures that say so: ours (the paper's)")
@@ -27,7 +24,7 @@ def write_claims(results: Results) -> Page:
     """One line each, then the checks behind it; nothing of it needs a clock."""
     verdicts = judge_paper(results)
     rows = [
-        (v.key, f"{v.sign} {v.word}", v.claim, f"{v.says} [{v.count} checks]" if v.says else "–")
+        (v.key, f"{v.sign} {v.word}", v.claim, f"{v.says} [{v.count} sentences]" if v.says else v.count)
         for v in verdicts
     ]
     checks: list[Block] = []
@@ -37,50 +34,37 @@ def write_claims(results: Results) -> Page:
     parts: Parts = {
         "table": Table(VERDICTS, rows, wordy=True),
         "rules": [Prose(say("rules")), Prose(say("claims.clock"))],
-        "checks": [Heading("The checks"), *checks] if checks else None,
+        "checks": [Heading("The sentences"), *checks] if checks else None,
         "findings": write_findings(results, verdicts),
     }
     return write_page("claims", parts, words="claims_page")
 
 
 def write_findings(results: Results, verdicts: list[Verdict]) -> list[Block]:
-    """Every judged sentence once: those that hold, then those that do not, each with its measured cause."""
-    sentences: dict[str, Claim] = {}
-    for claim in collect_claims(results, verdicts):
-        sentences.setdefault(claim.sentence.split(" (", maxsplit=1)[0].replace(",", ""), claim)
-    if not sentences:
-        return [Prose("Nothing was judged yet.")]
-    rows = {
-        holds: [(one.sentence, one.paper, one.ours) for one in sentences.values() if one.holds is holds]
-        for holds in (True, False)
-    }
-    failed = [(*row, explain(row[0], results)) for row in rows[False]]
-    why = (*HEADS, "why, as far as it was measured")
-    return [
-        Prose(f"{len(rows[True])} of {len(sentences)} sentences of the paper hold on our figures."),
-        Heading("What does not, and why", 3),
-        Table(why, failed, wordy=True) if failed else Prose("Nothing: all of it reproduces."),
-        Heading("What reproduces", 3),
-        Table(HEADS, rows[True], wordy=True) if rows[True] else Prose("Nothing."),
-    ]
-
-
-def collect_claims(results: Results, verdicts: list[Verdict]) -> list[Claim]:
-    """The checks of the verdicts, then the sentences about Table 1 and the ablations."""
+    """How many sentences hold; those that do not with a measured cause, then those without one."""
     claims = [check for verdict in verdicts for check in verdict.checks]
-    if results.table_1 is not None:
-        claims += judge_table_1(results.table_1["rows"])
-    if results.ablations is not None:
-        claims += judge_claims(Point(**point) for point in results.ablations["points"])
-    return claims
+    if not claims:
+        return [Prose("Nothing was judged yet.")]
+    failed = [claim for claim in claims if not claim.holds]
+    blocks: list[Block] = [Prose(say("findings", held=len(claims) - len(failed), all=len(claims)))]
+    told = [(claim, explain(claim.key, results)) for claim in failed]
+    caused = [(one.sentence, one.paper, one.ours, why) for one, why in told if why]
+    if caused:
+        why = (*HEADS, "why, as far as it was measured")
+        blocks += [
+            Heading("What does not hold, with a cause that was measured", 3),
+            Table(why, caused, wordy=True),
+        ]
+    rest = [(one.group, one.sentence, one.paper, one.ours) for one, why in told if not why]
+    if rest:
+        blocks += [Heading("What remains unexplained", 3), Table(("of", *HEADS), rest, wordy=True)]
+    return blocks
 
 
-def explain(sentence: str, results: Results) -> str:
-    """The cause, as far as a figure of this run shows one."""
-    for words, reason in REASONS.items():
-        if words in sentence and (told := reason(results)):
-            return told
-    return say("why.nothing")
+def explain(key: str, results: Results) -> str:
+    """The cause of a sentence's failure, if a figure of this run shows one; nothing otherwise."""
+    reason = REASONS.get(key)
+    return "" if reason is None else reason(results)
 
 
 def _tell_excitation(results: Results) -> str:
@@ -89,32 +73,35 @@ def _tell_excitation(results: Results) -> str:
     return say("why.excitation", slow=slow, fast=fast) if slow > fast > 0 else ""
 
 
-def _tell_noise(results: Results) -> str:
-    points = {(p["axis"], p["value"]): p["seen"] for p in (results.ablations or {}).get("points", [])}
+def _tell_noise(results: Results, where: str) -> str:
+    """By the errors, seen or unseen, that the sentence is about, and by its own rule."""
+    points = {(p["axis"], p["value"]): p[where] for p in (results.ablations or {}).get("points", [])}
     wanted = (("noise", "0"), ("noise", "10"), ("shared noise", "10"))
     if not set(wanted) <= set(points):
         return ""
     still, each, shared = (points[key] for key in wanted)
-    enough = "which would explain it" if shared - still < 3.0 else "which does not close the gap"
-    return say("why.noise", each=each, shared=shared, enough=enough)
+    if not (keeps_seen(still, shared) if where == "seen" else keeps_unseen(still, shared)):
+        return ""
+    return say("why.noise", where=where, each=each, shared=shared)
 
 
 def _tell_lstm(results: Results) -> str:
-    metrics = (results.trainings or {}).get("corner-lstm", {}).get("metrics")
-    learning = metrics and metrics["best_epoch"] >= 0.95 * metrics["epochs"]
-    return say("why.lstm", **metrics) if learning else ""
-
-
-def _tell_grid(results: Results) -> str:
-    ripple = find_ripple(results)
-    return "" if ripple is None else say("why.grid", ripple=ripple)
+    trained = (results.trainings or {}).get("corner-lstm")
+    if not trained or trained["training"].get("schedule", "plateau") != "plateau":
+        return ""
+    metrics = trained["metrics"]
+    return say("why.lstm", **metrics) if metrics["best_epoch"] >= 0.95 * metrics["epochs"] else ""
 
 
 def _tell_corner(results: Results) -> str:
-    details = read_details(results)
-    if not details or any(value > 0 and is_near(value, TABLE_2[BASE, "diagonal"][0]) for value in details):
+    """By the corner that meets most of the paper's sentences, if that is not the one that ran."""
+    rows = read_rows(results, "corners")
+    if not rows:
         return ""
-    return say("why.corner", count=len(details), low=min(details), high=max(details))
+    best = find_best(rows)
+    if best["variant"] == USUAL or not explains(best):
+        return ""
+    return say("why.corner", best=best, count=len({r["variant"] for r in rows}))
 
 
 def _tell_margin(results: Results) -> str:
@@ -127,13 +114,6 @@ def _tell_margin(results: Results) -> str:
 def _tell_plant(results: Results) -> str:
     forward = (results.timing or {}).get("forward")
     return say("why.plant", **forward) if forward else ""
-
-
-def _tell_scales(results: Results) -> str:
-    rows = (results.ablations or {}).get("rows", [])
-    unseen = {r["model"]: r["unseen_k"] for r in rows if r["noise_k"] == 0.0}
-    seeds = [unseen[name] for n in range(3) if (name := f"corner-nh5-seed{n}") in unseen]
-    return say("why.scales", count=len(seeds), spread=max(seeds) - min(seeds)) if len(seeds) > 1 else ""
 
 
 def _tell_cap(results: Results) -> str:
@@ -155,15 +135,13 @@ def _tell_cap(results: Results) -> str:
     return say("why.cap", cap=MOST_ITERATIONS, places=", ".join(places), when=when)
 
 
-REASONS: dict[str, Callable[[Results], str]] = {  # words of a sentence → what was measured about it
-    "easier than hf-random": _tell_excitation,
-    "solver converges": _tell_cap,
-    "of noise": _tell_noise,
-    "LSTM matches": _tell_lstm,
-    "residual in every row": _tell_grid,
-    "first corner": _tell_corner,
-    "as large as the paper's": _tell_corner,
-    "no path has a tick above": _tell_margin,
-    "thousand times faster": _tell_plant,
-    "horizon to the next longer": _tell_scales,
+REASONS: dict[str, Callable[[Results], str]] = {  # key of a sentence → what was measured about it
+    "table_1.order": _tell_excitation,
+    "c3.solved": _tell_cap,
+    "noise.seen": partial(_tell_noise, where="seen"),
+    "noise.unseen": partial(_tell_noise, where="unseen"),
+    "lstm": _tell_lstm,
+    **dict.fromkeys(("c4.overshoot", "c4.run", "c4.place", "c4.size", "c4.same"), _tell_corner),
+    "c4.none": _tell_margin,
+    "c5.forecast": _tell_plant,
 }

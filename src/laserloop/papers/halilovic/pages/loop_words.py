@@ -14,6 +14,7 @@ from laserloop.papers.halilovic.pages.pick import (
 )
 from laserloop.papers.halilovic.pages.results import Record, Results
 from laserloop.papers.halilovic.study.claim import is_near
+from laserloop.papers.halilovic.study.corners import explains, find_best
 from laserloop.papers.halilovic.study.published import TABLE_2
 from laserloop.papers.halilovic.words import say
 
@@ -40,9 +41,10 @@ def _tell_baseline(results: Results) -> Iterator[str]:
         yield f"{told} (paper {paper:.1f} K)."
         return
     told += f", by {'less' if max(over) < paper else 'more'} than the paper's {paper:.1f} K."
-    details = read_details(results)
-    if details and not _any_near(details, paper):
-        told += " " + say("loops.details", low=min(details), high=max(details))
+    corners = read_rows(results, "corners")
+    if corners and explains(find_best(corners)):
+        count = len({row["variant"] for row in corners})
+        told += " " + say("loops.corners", count=count, best=find_best(corners))
     yield told
 
 
@@ -83,11 +85,6 @@ def _tell_oracle(results: Results) -> Iterator[str]:
     if runs:
         all_or_some = "all" if len(kept) == len(runs) else "some"
         yield say(f"loops.oracle.{all_or_some}", kept=len(kept), runs=len(runs))
-
-
-def read_details(results: Results) -> list[float]:
-    """Overshoot of the baseline for every way of meeting the corners, K."""
-    return [r["overshoot_k"] for r in read_rows(results, "details") if r["label"] == BASE]
 
 
 def _any_near(values: list[float], paper: float) -> bool:

@@ -16,6 +16,8 @@ STAGES = (  # files under results/ that pages are made of
     *("clock/timing", "clock/stages"),
 )
 
+WITHOUT_MODELS = ("plant", "stages", "previews")  # pages that say nothing of a model, or say how it sees
+
 SIZE = {  # of settings.json
     "ensemble_runs": "{} episodes an ensemble",
     "full_epochs": "at most {} epochs for the deployed models",
@@ -69,8 +71,20 @@ def read_results(directory: Path) -> Results:
     return Results(settings=_read(settings, damaged(settings)) or {}, **found)
 
 
-def write_banner(results: Results) -> str:
-    """The warning of a run that was not of the full size, or nothing."""
+def write_banner(results: Results, page: str = "") -> str:
+    """The warning of a run of reduced size, or of previews that the paper does not have; or nothing."""
+    bilinear = page not in WITHOUT_MODELS and is_bilinear(results)
+    told = _tell_size(results), say("banner.sampling") if bilinear else ""
+    return ". ".join(part for part in told if part)
+
+
+def is_bilinear(results: Results) -> bool:
+    """Were previews read between the nodes? Models of version 0.2.0 do not say, but theirs were."""
+    deployed = (results.trainings or {}).get("paper-corner", {"sampling": "nearest"})
+    return bool(deployed.get("sampling", "bilinear") == "bilinear")
+
+
+def _tell_size(results: Results) -> str:
     if not results.quick:
         return ""
     known = [words.format(results.settings[key]) for key, words in SIZE.items() if key in results.settings]

@@ -2,7 +2,7 @@
 
 import json
 
-from laserloop.papers.halilovic.pages.claims import MODELS, judge_finding
+from laserloop.papers.halilovic.pages.claims import MODELS, collect_claims
 from laserloop.papers.halilovic.pages.ladder import INTERVAL_US, list_rungs
 from laserloop.papers.halilovic.pages.pick import (
     BASE,
@@ -57,11 +57,13 @@ def draw_picture(results: Results) -> Picture | None:
 
 def _tell_work(results: Results) -> str:
     episodes = sum(one["episodes"] for one in (results.ensembles or {}).values())
-    names = ("table_3", "seeds", "details", "realtime")
+    names = ("table_3", "horizon_seeds", "seeds", "corners", "realtime")
     records = [*read_loops(results), *read_others(results)]
     records += [record for name in names for record in read_rows(results, name)]
     loops = (results.timing or {}).get("loops", [])
-    runs = len({_identify(record) for record in records}) + sum(row["table"] == "plain" for row in loops)
+    runs = len({_identify(record) for record in records}) + sum(
+        row["table"] == "other_graph" for row in loops
+    )
     counts = {
         "simulated episodes": episodes,
         "trained networks": len(results.trainings or {}),
@@ -93,7 +95,7 @@ def _tell_cure(results: Results) -> str:
     if broken:
         ticks = count_ticks(sum(r["n_over"] for r in broken))
         rest = say("story.rest", ticks=ticks, most=max(r["overshoot_k"] for r in broken))
-    holds = all(check.holds for check in judge_finding(results)[1])
+    holds = any(check.holds for check in collect_claims(results) if check.key == "finding.rank")
     lesson = ": accuracy offline does not tell which model is safe" if holds else ""
     told = {"offline": offline, "lesson": lesson, "rest": rest}
     return say("story.cure", base=base, corner=corner, guarded=guarded, **told)

@@ -24,17 +24,18 @@ from laserloop.papers.halilovic.study.published import FORWARD_RATIO, TABLE_3, T
 from laserloop.papers.halilovic.words import say
 
 LATE = "deadline passed: previous plan shifted by one tick"
-WORDS = {  # of a run
-    "table_2": "IPOPT, folded graph",
-    "plain": "IPOPT, the paper's graph",
+WORDS = {  # controller → its name for people
+    "ipopt": "IPOPT, folded graph",
+    "ipopt-plain": "IPOPT, the paper's graph",
     "realtime": "compiled",
 }
+ABLATED = ("table_3", "horizon_seeds", "seeds")  # tables whose times are those of other networks
 MS, MS_FINE, TIMES, COUNT = Measure(".1f"), Measure(".3f"), Measure(".0f"), Measure("d")
 
 
 def _name(run: Record) -> str:
     controller = str(run["controller"])
-    return WORDS[run["table"]] if controller.startswith(("ipopt", "realtime")) else controller
+    return WORDS.get(controller, controller)
 
 
 def _tick(key: str) -> Callable[[Record], str]:
@@ -98,8 +99,8 @@ def write_timing(results: Results) -> Page:
 
 
 def _write_loops(loops: Sequence[Record]) -> list[Block]:
-    chosen = [one for one in loops if one["table"] in WORDS]
-    series = {WORDS[one["table"]]: one["series_tick_ms"] for one in loops if one.get("series_tick_ms")}
+    chosen = [one for one in loops if one["table"] not in ABLATED]
+    series = {_name(one): one["series_tick_ms"] for one in chosen if one.get("series_tick_ms")}
     drawn = Picture("decisions", say("timing.decisions"), draw_decisions(series, 1e-3 * INTERVAL_US))
     return [
         Prose("The whole tick: judging the image, sampling it, the solver, Python."),
@@ -137,10 +138,10 @@ def _write_table_3(loops: Sequence[Record]) -> list[Block]:
         if one["table"] == "table_3":
             paper = TABLE_3.get((one["label"], one["path"]))
             shown = MS.show(one["solve_ms"]["mean"], paper[5] if paper else None)
-            rows.append((one["label"], one["path"], shown))
+            rows.append((one["label"], one["path"], _name(one), shown))
     if not rows:
         return [NOT_RUN]
-    heads = ("setting", "path", "solve mean, ms")
+    heads = ("setting", "path", "solver", "solve mean, ms")
     return [Prose(say("timing.table_3")), Table(heads, rows, grouped=True, source=SOURCE)]
 
 

@@ -15,8 +15,8 @@ from laserloop.report.run_figures import LOOKS, Look
 from laserloop.report.run_record import (
     Record,
     find_sharp_turns,
+    mark_judged,
     mark_over,
-    mark_settled,
     read,
     read_margin,
     read_window,
@@ -54,7 +54,7 @@ def draw_story(records: Sequence[Record], names: Sequence[str]) -> Figure:
 
 def _plot_history(axes: Axes, record: Record, look: Look, i: int) -> None:
     t, T = read(record, "t_s") * 1e3, read(record, "t_true_k")
-    (low, high), settled = read_window(record), mark_settled(record)
+    (low, high), settled = read_window(record), mark_judged(record)
     axes.axhspan(low, high, color=BAND, alpha=0.16, linewidth=0)
     axes.fill_between(t, T, high, where=(high < T).tolist(), interpolate=True, color=HOT, alpha=0.75, lw=0)
     axes.fill_between(t, T, low, where=(low > T).tolist(), interpolate=True, color=COLD, alpha=0.2, lw=0)
@@ -101,7 +101,7 @@ def _add_key(axes: Axes, names: Sequence[str]) -> None:
 def _find_limits(records: Sequence[Record]) -> tuple[float, float]:
     """Every settled truth and the window, K."""
     parts = [np.array(read_window(record)) for record in records]
-    parts += [read(record, "t_true_k")[mark_settled(record)] for record in records]
+    parts += [read(record, "t_true_k")[mark_judged(record)] for record in records]
     together = np.concatenate(parts)
     low, high = float(together.min()), float(together.max())
     return low - 0.1 * (high - low), high + 0.2 * (high - low)

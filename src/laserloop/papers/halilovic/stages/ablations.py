@@ -7,6 +7,7 @@ from laserloop.papers.halilovic.folder import Folder
 from laserloop.papers.halilovic.stage import Stage, Task
 from laserloop.papers.halilovic.study.ablation_points import NOISY, compare, place_points
 from laserloop.papers.halilovic.study.ablations import run_ablations
+from laserloop.papers.halilovic.study.long_rollouts import run_rollouts
 from laserloop.papers.halilovic.study.recipes import find_models
 from laserloop.predict.networks import Model
 
@@ -37,6 +38,7 @@ def conclude(folder: Folder) -> dict[str, dict[str, Any]]:
         "ablations": {
             "schedule": asdict(folder.size.short),
             "rows": rows,
+            "rollouts": run_rollouts(_models(folder), folder.cases, realisations=folder.size.realisations),
             "points": [asdict(point) for point in points],
             "differences": [asdict(one) | {"ratio": one.ratio} for one in compare(points)],
         }

@@ -9,10 +9,10 @@ from laserloop.control.gains import find_gains
 from laserloop.loop.cache import has_case, solve_case
 from laserloop.loop.case import LoopCase, keep_case
 from laserloop.papers.halilovic.folder import Folder
-from laserloop.papers.halilovic.size import DEPLOYED, SEEDS, TABLE_3
+from laserloop.papers.halilovic.size import DEPLOYED, HORIZON_SEEDS, OUTLOOK, SEEDS, TABLE_3
 from laserloop.papers.halilovic.stage import Stage, Task
 from laserloop.papers.halilovic.stages.calibration import find_margin
-from laserloop.papers.halilovic.study.corner_details import DETAILS, name_detail, run_detail
+from laserloop.papers.halilovic.study.corners import name_corner, run_corner
 from laserloop.papers.halilovic.study.gradient import compare_gradients
 from laserloop.papers.halilovic.study.loop_tables import (
     Entry,
@@ -22,53 +22,60 @@ from laserloop.papers.halilovic.study.loop_tables import (
     list_table_3,
 )
 from laserloop.paths import find_path
-from laserloop.plant import Camera, make_plant
+from laserloop.plant import make_plant
 from laserloop.predict.networks import find_model
 from laserloop.process import Process
 
 CLOCKED = ("solve_ms", "tick_ms")
 WITH_SERIES = ("table_2", "realtime")
+OTHER = {"plain": "folded", "folded": "plain"}  # the graph that one run is repeated with
 
 Record = dict[str, Any]
 
 
 def list_entries(folder: Folder) -> dict[str, list[Entry]]:
     """The runs of each table."""
-    ticks, delta = folder.size.ticks, find_margin(folder)
+    ticks, delta, graph = folder.size.ticks, find_margin(folder), folder.size.graph
     deployed = folder.model(DEPLOYED["base"]), folder.model(DEPLOYED["corner"])
     seeds = {row: folder.model(SEEDS[row]) for row in folder.size.seeds}
-    plain = LoopCase(path="diagonal", controller="ipopt", model=deployed[1], graph="plain", ticks=ticks)
+    horizons = {row: folder.model(m) for row, m in HORIZON_SEEDS.items() if folder.size.spread}
+    settings = TABLE_3 | (OUTLOOK if folder.size.spread else {})
+    rows = {row: folder.model(m) for row, m in settings.items()}
+    usual: dict[str, Any] = {"ticks": ticks, "graph": graph}
+    other = LoopCase(path="diagonal", controller="ipopt", model=deployed[1], graph=OTHER[graph], ticks=ticks)
     return {
-        "table_2": list_table_2(delta_k=delta, models=deployed, ticks=ticks) + list_others(ticks=ticks),
-        "table_3": list_table_3({row: folder.model(m) for row, m in TABLE_3.items()}, ticks=ticks),
-        "seeds": list_seeds(seeds, delta_k=delta, ticks=ticks),
-        "plain": [Entry("plain graph", plain)],
+        "table_2": list_table_2(delta_k=delta, models=deployed, **usual) + list_others(ticks=ticks),
+        "table_3": list_table_3(rows, **usual),
+        "horizon_seeds": list_table_3(horizons, **usual),
+        "seeds": list_seeds(seeds, delta_k=delta, **usual),
+        "other_graph": [Entry("corner", other)],
         "realtime": list_table_2("realtime", delta, models=deployed, ticks=ticks),
     }
 
 
 def list_tasks(folder: Folder) -> list[Task]:
-    """One run each, one detail of the corner each; the same run in two tables is done once."""
+    """One run each, one corner each; the same run in two tables is done once."""
     cases = {entry.case: None for entries in list_entries(folder).values() for entry in entries}
     runs = [
         Task(keep_case, (case, folder.cases), has_case(folder.cases / "runs", case.settings()))
         for case in cases
     ]
-    details = [
+    size = folder.size
+    corners = [
         Task(
-            run_corner,
-            (detail, model, folder.cases, folder.size.ticks),
-            has_case(folder.cases / "details", name_detail(detail, model, folder.size.ticks)),
+            turn,
+            (variant, model, folder.cases, size.ticks, size.graph),
+            has_case(folder.cases / "corners", name_corner(variant, model, size.ticks, size.graph)),
         )
-        for detail in DETAILS
+        for variant in size.corners
         for model in _deployed(folder).values()
     ]
-    return runs + details
+    return runs + corners
 
 
-def run_corner(detail: str, model: str, root: Path, ticks: int) -> None:
+def turn(variant: str, model: str, root: Path, ticks: int, graph: str) -> None:
     """The task of a worker."""
-    run_detail(detail, model, root, ticks=ticks)
+    run_corner(variant, model, root, ticks=ticks, graph=graph)
 
 
 def _deployed(folder: Folder) -> dict[str, str]:
@@ -91,19 +98,20 @@ def _rename(record: Record) -> Record:
 def conclude(folder: Folder) -> dict[str, dict[str, Any]]:
     """All tables without clocks; what the clocks said apart."""
     runs = read_runs(folder)
-    details = [
+    size = folder.size
+    corners = [
         {
             "label": label,
-            "detail": detail,
-            **_rename(run_detail(detail, model, folder.cases, ticks=folder.size.ticks)),
+            "variant": variant,
+            **_rename(run_corner(variant, model, folder.cases, ticks=size.ticks, graph=size.graph)),
         }
-        for detail in DETAILS
+        for variant in size.corners
         for label, model in _deployed(folder).items()
     ]
     tables = {
         table: [drop_clock(record, series=table in WITH_SERIES or _is_drawn(record)) for record in records]
-        for table, records in {**runs, "details": details}.items()
-        if table != "plain"
+        for table, records in {**runs, "corners": corners}.items()
+        if table != "other_graph"
     }
     return {
         "closed_loop": {
@@ -142,7 +150,7 @@ def list_clocks(runs: dict[str, list[Record]]) -> list[Record]:
     for table, records in runs.items():
         for record in records:
             row = {key: record[key] for key in ("label", "path", "controller", *CLOCKED)} | {"table": table}
-            if table == "plain" or (record["label"], record["path"]) in (("corner", "diagonal"),):
+            if (record["label"], record["path"]) == ("corner", "diagonal"):
                 row["series_tick_ms"] = record["series"]["tick_ms"]
             rows.append(row)
     return rows
@@ -154,8 +162,8 @@ def _compare(folder: Folder, name: str, table_2: Sequence[Record]) -> dict[str, 
     model, power = find_model(folder.model(name)), record["series"]["power_w"]
     settings = {"study": "gradient", "model": model.provenance["identity"], "power_w": power}
     path = find_path("spiral", ticks=record["ticks"])
-    plant = make_plant("paper", path)
-    compute = partial(compare_gradients, model, plant, Camera(), path, power)
+    plant = make_plant("paper")
+    compute = partial(compare_gradients, model, plant, path, power)
     return solve_case(folder.cases / "gradients", settings, compute)
 
 

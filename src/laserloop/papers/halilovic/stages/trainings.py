@@ -16,7 +16,7 @@ CLOCKED = ("seconds", "windows_per_s")
 
 # only for the time left, from a full run: where early stopping ends a training, and what one of its epochs
 # costs beside one of most others
-USUAL_EPOCHS = {"paper-base": 2630, "paper-corner": 712}
+USUAL_EPOCHS = {"paper-base": 2630, "paper-corner": 711}
 COSTS = {"corner-lstm": 5.0, "corner-w256": 2.2, "corner-nh10": 1.6}
 
 
@@ -65,6 +65,7 @@ def _describe(home: Path, model: Model) -> Mapping[str, Any]:
     return {
         "architecture": describe(model.architecture),
         "metrics": {key: value for key, value in origin["metrics"].items() if key not in CLOCKED},
+        "sampling": model.sampling,
         "weights_sha256": hashlib.sha256((home / WEIGHTS_FILE).read_bytes()).hexdigest(),
         **{key: origin[key] for key in ("identity", "training", "data")},
     }

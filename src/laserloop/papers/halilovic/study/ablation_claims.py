@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from laserloop.papers.halilovic.study import published
 from laserloop.papers.halilovic.study.ablation_points import Point
-from laserloop.papers.halilovic.study.claim import FACTOR, STEADY, Claim, is_flat, judge
+from laserloop.papers.halilovic.study.claim import FACTOR, STEADY, Claim, is_flat, join, judge, judge_all
 
 Points = Mapping[tuple[str, str], Point]
 Latency = Mapping[str, Mapping[str, float]]  # architecture → way → µs
@@ -15,14 +15,7 @@ SIZES = (("basis", "50"), ("basis", "100"), ("basis", "150"), ("width", "64"), (
 
 def judge_claims(points: Iterable[Point]) -> list[Claim]:
     """All claims whose figures are there, in the paper's order; none of them needs a clock."""
-    placed = place(points)
-    judged = []
-    for judge_one in JUDGES:
-        try:
-            judged += judge_one(placed)
-        except KeyError:  # a model of it is not trained yet
-            continue
-    return judged
+    return judge_all(JUDGES, place(points))
 
 
 def place(points: Iterable[Point]) -> Points:
@@ -30,14 +23,13 @@ def place(points: Iterable[Point]) -> Points:
     return {(point.axis, point.value): point for point in points}
 
 
-def judge_trunk(points: Points) -> list[Claim]:
+def _judge_trunk(points: Points) -> list[Claim]:
     """Previews of the temperature where the beam will be are what counts."""
     temps, loc = points["trunk", "temps"], points["trunk", "loc"]
     return [
         judge(
-            "trunk",
+            f"trunk.{where}",
             getattr(loc, where) >= FACTOR * getattr(temps, where),
-            where=where,
             paper=_change(temps, loc, f"paper_{where}"),
             ours=_change(temps, loc, where),
         )
@@ -45,7 +37,7 @@ def judge_trunk(points: Points) -> list[Claim]:
     ]
 
 
-def judge_both(points: Points) -> list[Claim]:
+def _judge_both(points: Points) -> list[Claim]:
     """The place of the peak adds nothing to them."""
     temps, both = points["trunk", "temps"], points["trunk", "both"]
     holds = both.seen > temps.seen / STEADY and both.unseen > temps.unseen / STEADY
@@ -66,19 +58,39 @@ def _judge_widest(points: Points) -> list[Claim]:
     return [judge("widest", widest.seen >= usual.seen, ours=_change(usual, widest, "seen"))]
 
 
-def _judge_noise(points: Points, axis: str, what: str) -> list[Claim]:
-    still, loud = points[axis, "0"], points[axis, "10"]
-    holds = {"seen": loud.seen - still.seen < 3.0, "unseen": loud.unseen < STEADY * still.unseen}
+def _judge_noise(points: Points) -> list[Claim]:
+    """Noise of its own on each temperature; what one draw for all of them would do stands beside."""
+    still, loud, shared = points["noise", "0"], points["noise", "10"], points.get(("shared noise", "10"))
+    holds = {"seen": keeps_seen(still.seen, loud.seen), "unseen": keeps_unseen(still.unseen, loud.unseen)}
     return [
         judge(
             f"noise.{where}",
             held,
-            what=what,
             paper=_change(still, loud, f"paper_{where}"),
             ours=_change(still, loud, where),
+            shared="not run" if shared is None else _change(still, shared, where),
         )
         for where, held in holds.items()
     ]
+
+
+def _judge_little_noise(points: Points) -> list[Claim]:
+    still, low = points["noise", "0"], points["noise", "2"]
+    assert low.paper_seen is not None
+    assert still.paper_seen is not None
+    most = FACTOR * (low.paper_seen - still.paper_seen)
+    paper, ours = _change(still, low, "paper_seen"), _change(still, low, "seen")
+    return [judge("noise.two", low.seen - still.seen <= most, paper=paper, ours=ours)]
+
+
+def keeps_seen(still: float, loud: float) -> bool:
+    """Whether noise adds as little to a seen error, K, as the paper says."""
+    return loud - still < 3.0
+
+
+def keeps_unseen(still: float, loud: float) -> bool:
+    """Whether noise moves an unseen error, K, as little as the paper says."""
+    return loud < STEADY * still
 
 
 def _judge_noise_on_loc(points: Points) -> list[Claim]:
@@ -90,22 +102,22 @@ def _judge_noise_on_loc(points: Points) -> list[Claim]:
 def _judge_horizon(points: Points) -> list[Claim]:
     line = [points["horizon", value] for value in ("3", "5", "7", "10")]
     unseen = [point.unseen for point in line]
-    paper = _arrows(point.paper_unseen for point in line)
-    return [judge("horizon", _rises(unseen[::-1]), paper=paper, ours=_arrows(unseen))]
+    paper = join(point.paper_unseen for point in line)
+    return [judge("horizon", _rises(unseen[::-1]), paper=paper, ours=join(unseen))]
 
 
-def judge_ss_ar(points: Points) -> list[Claim]:
+def _judge_ss_ar(points: Points) -> list[Claim]:
     """A model that eats its own predictions gets worse with every step."""
     model = points["structure", "SS-AR"]
     unseen, seen = model.unseen_per_step, model.seen_per_step
     holds = _rises(unseen) and _rises(seen)
-    return [judge("ss-ar", holds, paper=published.SS_AR_STEPS, unseen=_arrows(unseen), seen=_arrows(seen))]
+    return [judge("ss-ar", holds, paper=published.SS_AR_STEPS, unseen=join(unseen), seen=join(seen))]
 
 
-def judge_one_shot(points: Points) -> list[Claim]:
+def _judge_one_shot(points: Points) -> list[Claim]:
     """One that predicts all steps at once does not."""
     steps = points["structure", "one-shot"].unseen_per_step
-    return [judge("one-shot", is_flat(steps), paper=published.ONE_SHOT_STEPS, ours=_arrows(steps))]
+    return [judge("one-shot", is_flat(steps), paper=published.ONE_SHOT_STEPS, ours=join(steps))]
 
 
 def _judge_lstm(points: Points) -> list[Claim]:
@@ -124,16 +136,16 @@ def judge_latency(latency: Latency) -> list[Claim]:
 
 
 JUDGES: tuple[Callable[[Points], list[Claim]], ...] = (
-    judge_trunk,
-    judge_both,
+    _judge_trunk,
+    _judge_both,
+    _judge_little_noise,
+    _judge_noise,
+    _judge_noise_on_loc,
     _judge_sizes,
     _judge_widest,
-    lambda points: _judge_noise(points, "noise", "10 K of noise on each input"),
-    lambda points: _judge_noise(points, "shared noise", "10 K of noise, one draw for all inputs,"),
-    _judge_noise_on_loc,
+    _judge_ss_ar,
+    _judge_one_shot,
     _judge_horizon,
-    judge_ss_ar,
-    judge_one_shot,
     _judge_lstm,
 )
 
@@ -149,10 +161,6 @@ def _changes(one: Point, other: Point, prefix: str = "") -> str:
 
 def _rises(values: Sequence[float]) -> bool:
     return all(one < other for one, other in pairwise(values))
-
-
-def _arrows(values: Iterable[float | None]) -> str:
-    return " → ".join("…" if value is None else f"{value:.1f}" for value in values)
 
 
 def _range(values: Sequence[float]) -> str:

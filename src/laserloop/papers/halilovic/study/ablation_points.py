@@ -26,9 +26,11 @@ AXES: dict[str, dict[str, Trial]] = {
     "noise": {f"{noise:g}": Trial(DEPLOYED, noise) for noise in NOISES},
     "shared noise": {f"{noise:g}": Trial(DEPLOYED, noise, noise > 0) for noise in NOISES},
     "noise on loc": {f"{noise:g}": Trial(LOC, noise) for noise in NOISES},
+    "sampling": {"nearest": Trial(DEPLOYED), "bilinear": Trial("corner-bilinear")},
     "structure": {
         "one-shot": Trial(DEPLOYED),
         "SS-AR": Trial("corner-ss-ar"),
+        "SS-AR with place": Trial("corner-ss-ar-loc"),
         "LSTM": Trial("corner-lstm"),
     },
     "full protocol, noise": {f"{noise:g}": Trial(SHIPPED, noise) for noise in NOISES},

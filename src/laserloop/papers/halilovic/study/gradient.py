@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.control.embedding import embed
+from laserloop.loop.controllers import choose_camera
 from laserloop.loop.rig import look_ahead
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, Plant
@@ -18,7 +19,7 @@ NUDGE = 0.5  # W to each side
 
 
 def compare_gradients(
-    model: Model, plant: Plant, camera: Camera, path: ScanPath, power: Sequence[float], *, every: int = 5
+    model: Model, plant: Plant, path: ScanPath, power: Sequence[float], *, every: int = 5
 ) -> dict[str, Any]:
     """Both sensitivities at every so many ticks of `path`, driven by `power`, W; K/W."""
     import casadi
@@ -26,7 +27,7 @@ def compare_gradients(
     horizon = model.architecture.horizon
     network = embed(model)
     slope = network.factory("slope", network.name_in(), [f"jac:{network.name_out(0)}:{network.name_in(0)}"])
-    camera.reset()
+    camera = Camera(choose_camera(plant, model))  # previews as the model learned to read them
     surface = plant.reset()
     ticks, ours, true = [], [], []
     for k in range(len(path)):

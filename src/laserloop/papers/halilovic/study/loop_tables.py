@@ -29,10 +29,10 @@ def list_table_2(
     delta_k: float = DELTA_K,
     *,
     models: tuple[str, str] = (BASE, CORNER),
-    ticks: int = TICKS,
+    **settings: Any,
 ) -> list[Entry]:
-    """The paper's nine runs; `models` are those of both ensembles."""
-    base, corner = ({"controller": controller, "model": model, "ticks": ticks} for model in models)
+    """The paper's nine runs; `models` are those of both ensembles, `settings` those of every case."""
+    base, corner = ({"controller": controller, "model": model, **settings} for model in models)
     return [
         *_on(PATHS, "baseline", **base),
         *_on(PATHS, "corner", **corner),
@@ -46,26 +46,23 @@ def list_others(*, ticks: int = TICKS) -> list[Entry]:
     return [entry for other in others for entry in _on(PATHS, other, controller=other, ticks=ticks)]
 
 
-def list_seeds(models: Mapping[str, str], *, delta_k: float = DELTA_K, ticks: int = TICKS) -> list[Entry]:
+def list_seeds(models: Mapping[str, str], *, delta_k: float = DELTA_K, **settings: Any) -> list[Entry]:
     """Models by labels "base …" without a margin, "corner …" with and without, on every path."""
     entries = []
     for label, model in models.items():
-        settings = {"controller": "ipopt", "model": model, "ticks": ticks}
-        entries += _on(PATHS, label, **settings)
+        usual = {"controller": "ipopt", "model": model, **settings}
+        entries += _on(PATHS, label, **usual)
         if not label.startswith("base"):
-            entries += _on(PATHS, f"{label} + δ", **settings, delta_k=delta_k)
+            entries += _on(PATHS, f"{label} + δ", **usual, delta_k=delta_k)
     return entries
 
 
-def list_table_3(models: Mapping[str, str], controller: str = "ipopt", *, ticks: int = TICKS) -> list[Entry]:
+def list_table_3(models: Mapping[str, str], **settings: Any) -> list[Entry]:
     """Runs without a margin of the models given by the row's name, such as "N_h = 3" or "SS-AR"."""
     entries = []
     for label, model in models.items():
-        settings: dict[str, Any] = {"controller": controller, "model": model, "ticks": ticks}
-        if label == "SS-AR":
-            entries += _on(PATHS, label, **settings, graph="plain")
-        else:
-            entries += _on(("vertical", "diagonal"), label, **settings)
+        paths = PATHS if label.startswith("SS-AR") else ("vertical", "diagonal")
+        entries += _on(paths, label, controller="ipopt", model=model, **settings)
     return entries
 
 

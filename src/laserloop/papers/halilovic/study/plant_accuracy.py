@@ -5,7 +5,7 @@ graded plant with every spacing and the time step divided by 1, 2 and 4, Richard
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from laserloop.loop.cache import solve_case
-from laserloop.plant import Plant, PlantSettings, graded_settings, paper_settings
-from laserloop.plant.conduction import BACKWARD_EULER
-from laserloop.plant.grid import Grid
+from laserloop.plant import Plant, PlantSettings
+from laserloop.plant.paper import Grid, PaperHeat
+from laserloop.process import Process
+from laserloop.process.heat_table import tabulate
 
 POWER, SPEED, TICK = 14.0, 0.3, 1.25e-4  # W, m/s, s
 TICKS, SETTLED = 64, 40  # 2.4 mm; T_max is steady to 0.01 K per tick after 1.5 mm
@@ -77,8 +78,7 @@ def judge_plants(
 
 
 def _drive(line: Line) -> dict[str, Any]:
-    settings, substeps = _make_settings(line)
-    plant = Plant(replace(settings, process=replace(settings.process, tick=TICK / substeps)))
+    plant, substeps = _make_plant(line)
     direction = np.array([np.cos(np.deg2rad(line.angle)), np.sin(np.deg2rad(line.angle))])
     node, peak = [], []
     for k in range(TICKS * substeps):
@@ -90,26 +90,16 @@ def _drive(line: Line) -> dict[str, Any]:
     return {"node": node, "peak": peak}
 
 
-def _make_settings(line: Line) -> tuple[PlantSettings, int]:
+def _make_plant(line: Line) -> tuple[Plant, int]:
     """The plant, and the substeps of a tick."""
-    if line.plant == PAPER:
-        return paper_settings(), 1
-    if line.plant in BETWEEN:
-        in_plane, first, growth, substeps = BETWEEN[line.plant]
-        return paper_settings(grid=_stack(in_plane, first, growth), scheme=BACKWARD_EULER), substeps
-    reach = 1.2e-3 * np.abs([np.cos(np.deg2rad(line.angle)), np.sin(np.deg2rad(line.angle))])
-    base = graded_settings(region=(-reach[0], reach[0], -reach[1], reach[1]), speed=SPEED)
-    return replace(base, grid=_divide(base.grid, line.parts)), line.parts
-
-
-def _divide(grid: Grid, parts: int) -> Grid:
-    """Every interval of every axis in equal parts."""
-    axes = {}
-    for name in ("x", "y", "z"):
-        nodes = getattr(grid, name)
-        places = np.linspace(0, len(nodes) - 1, parts * (len(nodes) - 1) + 1)
-        axes[name] = np.interp(places, np.arange(len(nodes)), nodes)
-    return Grid(**axes)
+    if line.plant not in BETWEEN:
+        name = "paper" if line.plant == PAPER else "graded"
+        process = Process(tick=TICK / line.parts, speed=SPEED)
+        return Plant(PlantSettings(name=name, process=process, refine=line.parts)), line.parts
+    in_plane, first, growth, substeps = BETWEEN[line.plant]
+    process = Process(tick=TICK / substeps, speed=SPEED)
+    grid, table = _stack(in_plane, first, growth), tabulate(process.material, process.ambient)
+    return Plant(PlantSettings(name="paper", process=process), PaperHeat(process, table, grid=grid)), substeps
 
 
 def _stack(in_plane: float, first: float, growth: float) -> Grid:

@@ -92,6 +92,14 @@ TIMING = {
 GRADIENT = {"typical_k_w": 7.0, "mean_k_w": 2.8, "median_k_w": 2.5, "sign_agreement": 1.0}
 CORNER_FAILURE = {"residual_k": -91.1, "x_mm": -1.5, "y_mm": -1.5, "t_ms": 4.9}
 
+FLAT_STEPS = (2.7, 3.0)  # K, first and last step, vertical path under persistent excitation
+RUN_STD = 1.0  # K, of the horizon RMSE from run to run, at most
+BAND_SHARE = (
+    4.0  # K, a tenth of the window: the seen residual is "an order of magnitude smaller than the band"
+)
+POWER_RATE = 0.04  # of the laser's range in a tick, mean, which the margin's runs stay below
+SS_AR_DIAGONAL = {"bias_k": 19.4, "lowest_k": 693.0, "step_w": 1.9, "one_shot_step_w": 0.6}
+
 # Highest true T_max of the settled ticks, K.
 HIGHEST = {
     ("baseline", "vertical"): 795.4,

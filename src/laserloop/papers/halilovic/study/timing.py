@@ -21,7 +21,7 @@ def time_forward(model: Model, *, repeats: int = 400) -> dict[str, float]:
     """One forecast of the whole horizon, in NumPy and compiled, and the plant's own; medians."""
     horizon = model.architecture.horizon
     path = find_path("spiral", ticks=WARM_UP + horizon)
-    plant = make_plant("paper", path)
+    plant = make_plant("paper")
     surface = plant.reset()
     for k in range(WARM_UP):
         surface = plant.step(14.0, path.spot(k))

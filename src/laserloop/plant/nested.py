@@ -1,0 +1,685 @@
+"""The plant to trust: boxes of cells nested around the beam, each three times as fine as the one around it.
+
+The state is the heat H of every cell, J/m³; θ = ∫k dT and T are looked up, so that latent heat and properties
+that depend on temperature are local, and ∂H/∂t = ∇²θ is stepped by RKL2. The finest box follows the beam.
+What lies further out changes slowly: a parent waits until its own stable step has passed, and takes it at
+once, with the heat that crossed the faces of the box inside. A tick costs the same on a plate of any size.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from math import ceil, inf, prod, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laserloop.plant import nested_kernels as kernels
+from laserloop.plant.melt_pool import Patch
+from laserloop.plant.nested_kernels import COLD, INSULATED, OPEN, RATIO
+from laserloop.plant.surface import Surface, compose
+from laserloop.process import Process
+from laserloop.process.heat_table import HeatTable
+
+FloatArray = NDArray[np.float64]
+Arrays = Mapping[str, NDArray[Any]]
+Spacing = tuple[float, float, float]
+Shape = tuple[int, int, int]
+
+CELLS = 4.0  # per beam width in the finest box,
+MELTED = 8.0  # and in depth where the process melts: the end of a pool is thin
+THIN = 0.7  # of √(ασ/v), how deep heat enters under the beam, per cell in depth at most
+HALF = 4.0  # beam widths from the beam to the sides of the finest box at least; it grows with the melt
+DEPTH = 2.7  # beam widths
+ROOM, WIDER = 4, 6  # cells between the melt and the sides, and what comes on each side if there are fewer
+WIDEST = 20.0  # beam widths, from which on it grows no more: a longer melt is deep enough for the parent
+HOP = 0.25  # beam widths moved per step at most
+JUMPS = 0.02, 0.1, 0.25  # changes of power or of way, as a share of it, that each take one step more
+SPREAD = 0.15  # of α·dt/σ² per step at most
+WAIT = 2.0  # steps of forward Euler that a parent may wait
+GROW = 0.2  # of the time since the beam went, the longest step in the dark
+CENTRE = 0.75  # of a parent's cell, how far the beam may be from a box's middle
+COLD_SHARE = 1e-12  # of the heat absorbed, below which a plate at rest is cold
+MOST_LEVELS, MOST_CELLS = 12, 1_000_000  # of boxes, and in the root
+MARGIN, AROUND = 2, 3  # cells around the melt that belong to its patch, and lines more for interpolation
+ROWS = 8192  # of the tables: 0.4 K apart for steel, in which the error is 1e-5 K
+KNOTS = 32_769  # of their making
+
+
+@dataclass(eq=False)
+class Box:
+    """A block of cells under the surface, with one ghost cell beyond each face."""
+
+    spacing: Spacing  # m, along x, y, z
+    plate: Shape  # layers, rows and columns of the whole plate at this spacing
+    shape: Shape  # of this box
+    parent: "Box | None" = None
+    open: bool = False
+    origin: tuple[int, int] = (0, 0)  # row and column of its first cell on the plate
+    behind: float = 0.0  # s since its latest step, while the boxes inside went on
+
+    def __post_init__(self) -> None:
+        self.usual = self.shape
+        self.children: list[Box] = []
+        self.weights = 1.0 / np.array(self.spacing) ** 2
+        self.volume = float(np.prod(self.spacing))
+        self.faces = np.zeros(6, dtype=np.int64)
+        self.make(self.shape, self.origin)
+
+    def make(self, shape: Shape, origin: tuple[int, int]) -> None:
+        """Empty fields of that shape, there."""
+        self.shape = shape
+        layers, rows, columns = (n + 2 for n in shape)
+        self.heat = np.zeros((layers, rows, columns))
+        self.theta = np.zeros((2, layers, rows, columns))  # of now, and of the stage before
+        self.beyond = np.zeros((layers, rows, columns))  # the parent's θ at the ghosts
+        self.scratch = np.zeros((3, layers, rows, columns))
+        self.drift = np.zeros(self.shape[1:])  # dθ/dt of the surface when it was last stepped, W/m s
+        self.place(origin)
+
+    def place(self, origin: tuple[int, int]) -> None:
+        """Put it there."""
+        self.origin = origin
+        for axis in (0, 1):
+            first, last = origin[axis], origin[axis] + self.shape[1 + axis]
+            self.faces[2 - 2 * axis] = OPEN if first > 0 else INSULATED
+            self.faces[3 - 2 * axis] = OPEN if last < self.plate[1 + axis] else INSULATED
+        self.faces[5] = COLD if self.shape[0] == self.plate[0] else OPEN
+        self.x, self.y = self._find_lines(1), self._find_lines(0)
+
+    @property
+    def in_parent(self) -> tuple[int, int]:
+        """Row and column of the parent's box in which it begins."""
+        assert self.parent is not None
+        row, column = self.parent.origin
+        return self.origin[0] // RATIO - row, self.origin[1] // RATIO - column
+
+    @property
+    def under(self) -> tuple[slice, slice, slice]:
+        """The cells of the parent's fields that it covers."""
+        row, column = self.in_parent
+        layers, rows, columns = (n // RATIO for n in self.shape)
+        return slice(1, layers + 1), slice(row + 1, row + rows + 1), slice(column + 1, column + columns + 1)
+
+    @property
+    def inside(self) -> list["Box"]:
+        """The open boxes in it."""
+        return [box for box in self.children if box.open]
+
+    def _find_lines(self, axis: int) -> FloatArray:
+        """The middles of the rows (0) or columns (1), m, and the plate's edges where it reaches them."""
+        edges = self.edges(axis)
+        west, east = (int(self.faces[face - 2 * axis] == INSULATED) for face in (2, 3))
+        return np.concatenate((edges[:west], 0.5 * (edges[1:] + edges[:-1]), edges[len(edges) - east :]))
+
+    def edges(self, axis: int) -> FloatArray:
+        """Between the rows (0) or columns (1), m."""
+        cells = self.origin[axis] - 0.5 * self.plate[1 + axis] + np.arange(self.shape[1 + axis] + 1.0)
+        return self.spacing[1 - axis] * cells
+
+    @property
+    def depths(self) -> FloatArray:
+        """The middles of the layers, m."""
+        return np.asarray(self.spacing[2] * (0.5 + np.arange(self.shape[0])))
+
+    def with_edges(self, values: FloatArray) -> FloatArray:
+        """A field (layers, rows, columns) of the cells on the lines x and y."""
+        return np.asarray(kernels.reach_edges(values, self.faces))
+
+
+class NestedHeat:
+    """Heat in a plate, on boxes that follow the beam."""
+
+    def __init__(self, process: Process, table: HeatTable, *, refine: float = 1.0) -> None:
+        self.process, self.refine = process, refine
+        self.by_heat, self.by_theta, self.diffusivity = tabulate_heat(table)
+        per, low, known = self.by_heat
+        at = int((0.0 - low) * per)
+        self._cold = float(known[at + 1] - known[at]) * per  # dθ/dH at ambient, m²/s
+        melting, sigma = process.material.melting, process.beam.sigma
+        melts = melting is not None and process.window[1] > melting.solidus
+        h, thin = sigma / (CELLS * refine), THIN * sqrt(self._cold * sigma / process.speed) / refine
+        self._finest = h, h, min(h, thin, sigma / (MELTED * refine) if melts else h)
+        self._melt = inf if melting is None else float(table.theta_of(np.array([melting.solidus]))[0])
+        self.reset()
+
+    @property
+    def identity(self) -> str:
+        """What the numbers of a saved state mean."""
+        geometry = (*self.process.plate, *self._finest, self.process.ambient, *self.by_heat[:2])
+        digest = blake2b(np.array(geometry).tobytes(), digest_size=16)
+        digest.update(self.by_heat[2].tobytes())
+        return digest.hexdigest()
+
+    @property
+    def leaf(self) -> Box:
+        """The finest box that is open."""
+        return next(box for box in reversed(self.boxes) if box.open)
+
+    def reset(self) -> None:
+        """The whole plate at ambient temperature, as thick as it was at first."""
+        self._make_boxes(self.process.plate)
+        self.absorbed = self.lost = 0.0  # J
+        self._dark = inf  # s, since the beam went
+        self._beam: tuple[float, FloatArray] | None = None  # W and place, of this moment
+        self._latest = 0.0, np.zeros(2), 1  # W, way and steps of the latest call
+
+    def _make_boxes(self, plate: Spacing, levels: int | None = None) -> None:
+        self.plate, sigma = plate, self.process.beam.sigma
+        self.boxes = make_boxes(
+            plate, self._finest, (2 * HALF * sigma, 2 * HALF * sigma, DEPTH * sigma), levels
+        )
+
+    def advance(self, power: float, spot: FloatArray, seconds: float) -> None:
+        """Absorb so many W on the way from spot[0] to spot[1], m; with 0 W the beam may be anywhere."""
+        if power == 0.0:
+            self.rest(seconds)
+            return
+        self._dark = 0.0
+        sigma, way = self.process.beam.sigma, spot[1] - spot[0]
+        least = self.refine * max(float(np.hypot(*way)) / (HOP * sigma), self._take_up(power, way))
+        steps = ceil(max(least, seconds / self._longest()) - 1e-9)
+        for n in range(steps):
+            ends = spot[0] + way * (n / steps), spot[0] + way * ((n + 1) / steps)
+            self._follow(0.5 * (ends[0] + ends[1]))
+            self._step(seconds / steps, power, ends)
+        self._beam = power, spot[1]
+
+    def rest(self, seconds: float) -> None:
+        """No beam: steps grow with the time since it went, and what has spread needs no fine box any more."""
+        self._beam, self._latest = None, (0.0, np.zeros(2), 1)
+        left = seconds
+        while left > 0.0 and not self._is_cold():
+            through = 0.2 * self.plate[2] ** 2 / self.diffusivity  # s, half of what the slowest wave lasts
+            longest = max(min(seconds, self._longest()), min(GROW / self.refine * self._dark, through))
+            leaf = self.leaf
+            if leaf.parent is not None:
+                longest = min(longest, WAIT * self._euler(leaf.parent))
+            dt = longest if left > 2.0 * longest else left / max(1, ceil(left / longest - 1e-9))
+            self._step(dt)
+            self._dark += dt
+            left = left - dt if left > (1.0 + 1e-9) * dt else 0.0
+            while leaf.parent is not None and self._dark > self._lasting(leaf):
+                self._synchronise(leaf.parent)
+                leaf.open = False
+                leaf = leaf.parent
+
+    def _is_cold(self) -> bool:
+        """Has the plate given away all but a millionth of a millionth of its heat? Then the rest goes too."""
+        root = self.boxes[0]
+        if root is not self.leaf:
+            return False
+        left = root.volume * float(root.heat.sum())
+        if left > COLD_SHARE * self.absorbed:
+            return False
+        self.lost += left
+        root.heat[:] = root.theta[:] = 0.0
+        return True
+
+    def _take_up(self, power: float, way: FloatArray) -> int:
+        """Steps of a tick that begins otherwise than the latest one ended; one fewer in each that follows."""
+        before, way_before, steps = self._latest
+        change = max(
+            abs(power - before) / max(power, before),
+            float(np.hypot(*(way - way_before)) / max(np.hypot(*way), np.hypot(*way_before), 1e-15)),
+        )
+        steps = max(steps - 1, 1 + sum(change > share for share in JUMPS))
+        self._latest = power, way, steps
+        return steps
+
+    def _longest(self) -> float:
+        """The longest step that resolves what the beam does, s."""
+        longest = SPREAD * self.process.beam.sigma**2 / (self.diffusivity * self.refine)
+        parent = self.boxes[-1].parent
+        return longest if parent is None else min(longest, WAIT * self._euler(parent))
+
+    def _lasting(self, box: Box) -> float:
+        """Until heat has spread so far that the parent of this box shows it as well, s."""
+        return float((RATIO**2 * max(box.spacing)) ** 2 / (2.0 * self.diffusivity))
+
+    def _euler(self, box: Box) -> float:
+        """The longest stable step of forward Euler, s."""
+        return float(0.5 / (self.diffusivity * (box.weights * STIFF).sum()))
+
+    def _step(self, dt: float, power: float = 0.0, ends: tuple[FloatArray, FloatArray] | None = None) -> None:
+        """The finest box by one step, and its parents when it is time."""
+        box = self.leaf
+        self._conduct(box, dt, power, ends)
+        while box.parent is not None:
+            box = box.parent
+            box.behind += dt
+            if box.behind + 0.5 * dt < WAIT * self._euler(box):
+                break
+            dt = box.behind
+            self._catch_up(box)
+
+    def _synchronise(self, box: Box) -> None:
+        """A parent to the time of the boxes inside."""
+        if box.behind > 0.0:
+            seconds = box.behind
+            self._catch_up(box)
+            if box.parent is not None:
+                box.parent.behind += seconds
+
+    def _catch_up(self, box: Box) -> None:
+        """One step over all the time that has passed since the latest one."""
+        seconds, box.behind = box.behind, 0.0
+        self._conduct(box, seconds)
+        self._find_drift(box)
+        for child in box.inside:
+            self._read_parent(child)
+
+    def _find_drift(self, box: Box) -> None:
+        kernels.find_drift(
+            box.heat, box.theta[0], box.beyond, box.faces, box.weights, self.by_heat, box.drift
+        )
+
+    @staticmethod
+    def _read_parent(box: Box) -> None:
+        parent = box.parent
+        assert parent is not None
+        kernels.read_parent(parent.theta[0], box.beyond, box.faces, parent.faces, *box.in_parent)
+
+    def _conduct(
+        self, box: Box, seconds: float, power: float = 0.0, ends: tuple[FloatArray, FloatArray] | None = None
+    ) -> None:
+        """One step of a box, with what left the boxes inside meanwhile; then it takes their means."""
+        stages = find_stages(seconds / self._euler(box))
+        if ends is None:
+            across, along = (np.zeros((stages, size)) for size in box.shape[1:])
+        else:
+            across, along = self._profile(*ends, find_times(stages))
+            across *= power / box.spacing[2]
+        holes, flows = self._collect(box, seconds)
+        heated = kernels.step(
+            box.heat, box.theta, box.scratch, box.beyond, box.faces, box.weights,
+            self.by_heat, across, along, holes, flows, seconds, stages,
+        )  # fmt: skip
+        self.absorbed += box.volume * heated
+        for child in box.inside:
+            kernels.restrict(child.heat, box.heat, box.theta[0], self.by_heat, *child.in_parent)
+            if child.faces[5] == COLD:
+                box.heat[(-1, *child.under[1:])] = 0.0  # that column has lost its heat already
+        if box.faces[5] == COLD:
+            bottom = box.heat[-1, 1:-1, 1:-1]
+            self.lost += box.volume * float(bottom.sum())
+            bottom[:] = 0.0
+
+    @staticmethod
+    def _collect(box: Box, seconds: float) -> tuple[NDArray[np.int64], FloatArray]:
+        """What crossed the faces of the boxes inside: where, and how much, W/m³ of this box."""
+        inside = box.inside
+        if not inside:
+            return NO_HOLES, NO_FLOWS
+        sizes = ((n // RATIO for n in child.shape) for child in inside)
+        room = sum(2 * layers * (rows + columns) + rows * columns for layers, rows, columns in sizes)
+        holes, flows = np.empty((room, 3), dtype=np.int64), np.empty(room)
+        found = 0
+        for child in inside:
+            place = *child.in_parent, box.heat.shape
+            found += kernels.hand_over(child.heat, child.faces, *place, seconds, holes[found:], flows[found:])
+        return holes[:found], flows[:found]
+
+    def _follow(self, beam: FloatArray) -> None:
+        """Open the boxes around the beam, and move those whose middle it has left."""
+        self._make_room(self.leaf)
+        wanted = {box: self._around(box, beam) for box in self.boxes[1:]}
+        moved = [box for box, origin in wanted.items() if not box.open or origin != box.origin]
+        if not moved:
+            return
+        first = self.boxes.index(moved[0])
+        for box in reversed(self.boxes[first - 1 : -1]):
+            if box.open:
+                self._synchronise(box)
+        for box in moved:
+            self._put(box, box.shape if box.open else box.usual, wanted[box])
+        for box in self.boxes[first:]:
+            self._read_parent(box)
+            self._find_drift(box)
+
+    def _make_room(self, leaf: Box) -> None:
+        """Widen the finest box before the melt reaches its sides."""
+        top = leaf.theta[0, 1, 1:-1, 1:-1]
+        if leaf.parent is None or top.max() <= self._melt:
+            return
+        more = [0, 0]
+        for axis in (0, 1):
+            at = np.flatnonzero((top > self._melt).any(axis=1 - axis))
+            wide = top.shape[axis] * leaf.spacing[1 - axis] > WIDEST * self.process.beam.sigma
+            if min(at[0], top.shape[axis] - 1 - at[-1]) < ROOM and not wide:
+                more[axis] = 2 * WIDER
+        if any(more):
+            self._widen(leaf, more)
+
+    def _widen(self, box: Box, more: list[int]) -> None:
+        """So many cells more, and more around it too where that becomes narrow."""
+        parent = box.parent
+        if parent is None:
+            return
+        layers, *sizes = box.shape
+        if any(
+            (n + m) > 0.7 * RATIO * room for n, m, room in zip(sizes, more, parent.shape[1:], strict=True)
+        ):
+            self._synchronise(box)
+            self._widen(parent, more)
+        self._synchronise(parent)
+        rows, columns = (min(n + m, end) for n, m, end in zip(sizes, more, box.plate[1:], strict=True))
+        south, west = (first - m // 2 for first, m in zip(box.origin, more, strict=True))
+        south, west = (min(max(south, 0), box.plate[1] - rows), min(max(west, 0), box.plate[2] - columns))
+        self._put(box, (layers, rows, columns), (south, west))
+        self._read_parent(box)
+        self._find_drift(box)
+        for child in box.inside:
+            self._read_parent(child)
+
+    @staticmethod
+    def _around(box: Box, beam: FloatArray) -> tuple[int, int]:
+        """The origin that keeps the beam near the middle of a box, in whole cells of its parent."""
+        found = []
+        for axis in (0, 1):
+            size, end = (box.shape if box.open else box.usual)[1 + axis], box.plate[1 + axis]
+            exact = (float(beam[1 - axis]) / box.spacing[1 - axis] + 0.5 * (end - size)) / RATIO
+            now = box.origin[axis] // RATIO
+            there = now if box.open and abs(exact - now) <= CENTRE else round(exact)
+            found.append(RATIO * min(max(there, 0), (end - size) // RATIO))
+        return found[0], found[1]
+
+    def _put(self, box: Box, shape: Shape, origin: tuple[int, int]) -> None:
+        """Cells that come in are divided from the parent's, which has kept those that leave."""
+        assert box.parent is not None
+        old, moved = box.heat, (origin[0] - box.origin[0], origin[1] - box.origin[1])
+        if not box.open:
+            box.open, box.behind, moved = True, 0.0, box.plate[1:]  # nothing stays
+        if shape == box.shape:
+            box.heat = np.zeros_like(old)
+            box.place(origin)
+        else:
+            box.make(shape, origin)
+        kernels.move(old, box.heat, box.parent.heat, *box.in_parent, *moved)
+        kernels.look_up(box.heat, self.by_heat, box.theta[0])
+
+    def _profile(self, start: FloatArray, end: FloatArray, past: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """1/m, a beam's mean over each row and each column of the finest box after these shares of its way.
+
+        What falls on the plate outside the box, less than 1e-3, belongs to the outermost cells.
+        """
+        leaf, unit = self.leaf, sqrt(2.0) * self.process.beam.sigma
+        found = []
+        for axis in (0, 1):
+            h = leaf.spacing[1 - axis]
+            edges = leaf.edges(axis) / unit
+            edges[-1] = 0.5 * h / unit * leaf.plate[1 + axis]
+            edges[0] = -edges[-1]
+            lines = np.empty((len(past), leaf.shape[1 + axis]))
+            kernels.place_beam(edges, start[1 - axis] / unit, end[1 - axis] / unit, past, lines)
+            lines /= h
+            found.append(lines)
+        return found[0], found[1]
+
+    def raise_surface(self, thickness: float) -> None:
+        """Metal at ambient temperature on top, m; the cells get other heights and share the heat anew."""
+        for box in reversed(self.boxes):
+            if box.open:
+                self._synchronise(box)
+        self._beam = None  # it has just been off
+        old, width, length = self.boxes, *self.plate[:2]
+        self._make_boxes((width, length, self.plate[2] + thickness), len(old) - 1)
+        for before, box in zip(old, self.boxes, strict=True):
+            box.open = before.open
+            box.make((box.shape[0], *before.shape[1:]), before.origin)
+            if not box.open:
+                continue
+            if box.parent is not None:
+                kernels.move(before.heat, box.heat, box.parent.heat, *box.in_parent, *box.plate[1:])
+            share = share_layers(before, box, thickness)
+            known = share.sum(axis=1) > 1.0 - 1e-9
+            known |= box.parent is None
+            cells = box.heat[1:-1, 1:-1, 1:-1]
+            mixed = np.tensordot(share, before.heat[1:-1, 1:-1, 1:-1], axes=1)
+            fresh = np.arange(len(cells)) * box.spacing[2] < thickness  # in or across the new layer
+            cells[known | fresh] = mixed[known | fresh]
+            if box.parent is not None:  # which keeps the heat
+                of_parent = box.parent.heat[box.under]
+                mine = cells.reshape(*(n for m in of_parent.shape for n in (m, RATIO))).mean(axis=(1, 3, 5))
+                cells += np.kron(of_parent - mine, np.ones((RATIO, RATIO, RATIO)))
+            kernels.look_up(box.heat, self.by_heat, box.theta[0])
+        for box in self.boxes[1:]:
+            if box.open:
+                self._read_parent(box)
+
+    def surface(self, time: float) -> Surface:
+        """The surface of this moment."""
+        views = []
+        for box in self.boxes:
+            if box.open:
+                top = box.with_edges(self._read_top(box)[np.newaxis])[0]
+                kernels.look_up(top, self.by_theta, top)
+                views.append((box.x, box.y, top))
+        return Surface(*views[-1], time, around=tuple(views[-2::-1]))
+
+    def _read_top(self, box: Box) -> FloatArray:
+        """θ of the surface above a box."""
+        top = np.empty(box.shape[1:])
+        across, along = np.zeros(top.shape[0]), np.zeros(top.shape[1])
+        if self._beam is not None and box is self.leaf:
+            power, place = self._beam
+            rows, columns = self._profile(place, place, np.ones(1))
+            across, along = power * rows[0], columns[0]
+        kernels.read_top(box.theta[0], across, along, box.spacing[2], top)
+        return top + box.behind * box.drift if box.behind > 0.0 else top
+
+    def _stack(self, box: Box) -> FloatArray:
+        """θ of the surface and of the cells under it."""
+        return np.concatenate((self._read_top(box)[np.newaxis], box.theta[0, 1:-1, 1:-1, 1:-1]))
+
+    def field(self, region: list[tuple[float, float]] | None = None) -> tuple[list[FloatArray], FloatArray]:
+        """Lines along z, from the surface down, y and x, m, and θ (z, y, x) on them.
+
+        `region`: from and to along each axis, m, beyond which nothing is wanted.
+        """
+        found = None
+        for box in self.boxes:
+            if not box.open:
+                break
+            axes, theta = [np.append(0.0, box.depths), box.y, box.x], box.with_edges(self._stack(box))
+            if box.faces[5] == COLD:
+                axes[0] = np.append(axes[0], self.plate[2])
+                theta = np.concatenate((theta, np.zeros_like(theta[:1])))
+            if region is not None:
+                parts = [cut_out(lines, *ends) for lines, ends in zip(axes, region, strict=True)]
+                axes = [lines[part] for lines, part in zip(axes, parts, strict=True)]
+                theta = np.ascontiguousarray(theta[tuple(parts)])
+                if found is not None and min(theta.shape) < AROUND:
+                    break
+            found = (axes, theta) if found is None else compose(*found, axes, theta)
+        assert found is not None
+        return found
+
+    def cells(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """x, y and z of lines, m, z from the surface down, and temperatures (z, y, x) on them, K."""
+        (z, y, x), theta = self.field()
+        kernels.look_up(theta, self.by_theta, theta)
+        return x, y, z, theta
+
+    def liquid(self, theta: float) -> Patch | None:
+        """What is around the cells whose θ is above this one, less this; None if none is."""
+        region: list[tuple[float, float]] = []
+        for box in self.boxes:
+            if not box.open:
+                break
+            stack = self._stack(box)
+            for child in box.inside:  # which knows better
+                layers, rows, columns = child.under
+                stack[: layers.stop, rows.start - 1 : rows.stop - 1, columns.start - 1 : columns.stop - 1] = (
+                    0.0
+                )
+            hot = np.nonzero(stack > theta)
+            if hot[0].size:
+                lines = [np.append(0.0, box.depths)]
+                lines += [0.5 * (e[1:] + e[:-1]) for e in (box.edges(0), box.edges(1))]
+                ends = [(at[n.min()], at[n.max()]) for at, n in zip(lines, hot, strict=True)]
+                wide = [MARGIN * h for h in reversed(box.spacing)]
+                found = [(low - w, high + w) for (low, high), w in zip(ends, wide, strict=True)]
+                region = [
+                    (min(a, c), max(b, d)) for (a, b), (c, d) in zip(region or found, found, strict=True)
+                ]
+        if not region:
+            return None
+        lines, values = self.field(region)
+        at = np.nonzero(values > theta)
+        k, j, i = (slice(max(0, int(n.min()) - MARGIN), int(n.max()) + MARGIN + 1) for n in at)
+        return Patch(lines[2][i], lines[1][j], lines[0][k], np.ascontiguousarray(values[k, j, i]) - theta)
+
+    def energy(self) -> dict[str, float]:
+        """Heat absorbed, lost through the bottom, and stored, J."""
+        stored = 0.0
+        for box in self.boxes:
+            if not box.open:
+                break
+            heat = float(box.heat.sum())  # what crossed the faces and was not handed over lies in the ghosts
+            heat -= sum(float(box.heat[child.under].sum()) for child in box.inside)
+            stored += box.volume * heat
+        return {"absorbed": self.absorbed, "lost": self.lost, "stored": stored}
+
+    def save(self) -> dict[str, NDArray[Any]]:
+        """The state, to come back to."""
+        opened = [box for box in self.boxes if box.open]
+        beam = (0.0, 0.0, 0.0) if self._beam is None else (self._beam[0], *self._beam[1])
+        arrays: dict[str, NDArray[Any]] = {
+            "plate": np.array(self.plate),
+            "boxes": np.array([(*box.origin, box.behind) for box in opened]),
+            "numbers": np.array([self.absorbed, self.lost, self._dark, *beam]),
+            "latest": np.array([self._latest[0], *self._latest[1], self._latest[2]]),
+        }
+        for n, box in enumerate(opened):
+            for name in STATE:
+                values = box.theta[0] if name == "theta" else getattr(box, name)
+                arrays[f"{name}_{n}"] = values.copy()
+        return arrays
+
+    def load(self, arrays: Arrays) -> None:
+        """Back to a saved state of this plate, or of one with the same numbers."""
+        plate = tuple(float(length) for length in arrays["plate"])
+        if plate != self.plate:
+            self._make_boxes((plate[0], plate[1], plate[2]), len(self.boxes) - 1)
+        self.absorbed, self.lost, self._dark, power, x, y = (float(number) for number in arrays["numbers"])
+        self._beam = (power, np.array([x, y])) if power > 0.0 else None
+        before, way_x, way_y, steps = arrays["latest"].tolist()
+        self._latest = before, np.array([way_x, way_y]), int(steps)
+        for box in self.boxes:
+            box.open = False
+        for n, (row, column, behind) in enumerate(arrays["boxes"].tolist()):
+            box = self.boxes[n]
+            box.open, box.behind = True, behind
+            layers, rows, columns = (size - 2 for size in arrays[f"heat_{n}"].shape)
+            box.make((layers, rows, columns), (int(row), int(column)))
+            box.heat[:], box.theta[0], box.beyond[:], box.drift[:] = (arrays[f"{name}_{n}"] for name in STATE)
+
+    def describe(self) -> str:
+        """One line for people."""
+        finest, root = self.boxes[-1], self.boxes[0]
+        sizes = " × ".join(f"{1e6 * h:.3g}" for h in finest.spacing)
+        cells = sum(int(np.prod(box.shape)) for box in self.boxes)
+        boxes = "one box" if finest is root else f"{len(self.boxes)} nested boxes"
+        return f"{boxes}, {cells:_} cells, the finest of {sizes} µm".replace("_", " ")
+
+
+STIFF = np.array([1.0, 1.0, 4.0 / 3.0])  # of the fluxes along x, y and z
+STATE = "heat", "theta", "beyond", "drift"  # of a box
+NO_HOLES, NO_FLOWS = np.empty((0, 3), dtype=np.int64), np.empty(0)
+
+
+def cut_out(lines: FloatArray, low: float, high: float) -> slice:
+    """What lies between, and enough beside it for a cubic."""
+    first, last = np.searchsorted(lines, (low, high))
+    return slice(max(0, int(first) - AROUND), int(last) + AROUND)
+
+
+def find_stages(ratio: float) -> int:
+    """The fewest stages of a stable step that is `ratio` times forward Euler's."""
+    return max(2, ceil(0.5 * (sqrt(9.0 + 16.0 * ratio) - 1.0) - 1e-9))
+
+
+@lru_cache
+def find_times(stages: int) -> FloatArray:
+    """When the rate of each stage is taken, as a share of the step."""
+    n, whole = np.arange(stages, dtype=float), stages * stages + stages - 2.0
+    times = (n * n + n - 2.0) / whole
+    times[:2] = 0.0, 4.0 / 3.0 / whole
+    return np.asarray(times)
+
+
+def share_layers(before: Box, after: Box, thickness: float) -> FloatArray:
+    """Which share of each new layer (rows) was in each old one (columns) before metal came on top."""
+    old, new = before.spacing[2], after.spacing[2]
+    top = thickness + old * np.arange(before.shape[0])
+    ours = new * np.arange(after.shape[0])[:, np.newaxis]
+    overlap = np.minimum(top + old, ours + new) - np.maximum(top, ours)
+    return np.asarray(np.clip(overlap, 0.0, None) / new)
+
+
+def make_boxes(plate: Spacing, finest: Spacing, reach: Spacing, levels: int | None = None) -> list[Box]:
+    """The root, which is the plate, and the boxes in it, each inside the one before.
+
+    The last one has cells of at most the `finest` spacing and at least this `reach` along x, y and z, m; the
+    levels above it, unless given, are as many as make its steps cheapest.
+    """
+    choices = range(MOST_LEVELS) if levels is None else (levels,)
+    layouts = [divide(plate, finest, reach, n) for n in choices]
+    boxes: list[Box] = []
+    for spacing, whole, shape in min(layouts, key=find_work):
+        parent = boxes[-1] if boxes else None
+        boxes.append(Box(spacing, whole, shape, parent))
+        if parent is not None:
+            parent.children.append(boxes[-1])
+    boxes[0].open = True
+    return boxes
+
+
+def divide(
+    plate: Spacing, finest: Spacing, reach: Spacing, levels: int
+) -> list[tuple[Spacing, Shape, Shape]]:
+    """Spacing, cells of the plate and cells of the box, from the root to so many levels below it."""
+    coarsest = RATIO**levels
+    counts = [max(1, ceil(length / (h * coarsest) - 1e-9)) for length, h in zip(plate, finest, strict=True)]
+    layout = []
+    for level in range(levels + 1):
+        nx, ny, nz = (n * RATIO**level for n in counts)
+        hx, hy, hz = plate[0] / nx, plate[1] / ny, plate[2] / nz
+        wide = RATIO ** (levels - level)
+        x, y, z = (
+            min(n, RATIO * ceil(wide * size / (RATIO * h) - 1e-9)) if level else n
+            for n, size, h in zip((nx, ny, nz), reach, (hx, hy, hz), strict=True)
+        )
+        layout.append(((hx, hy, hz), (nz, ny, nx), (z, y, x)))
+    return layout
+
+
+def find_work(layout: list[tuple[Spacing, Shape, Shape]]) -> tuple[float, float]:
+    """What is to be small: a root that fills the memory, then cells and stages per step of the finest box."""
+    work = sum(
+        prod(shape) * sqrt(sum(h**-2 for h in spacing)) / RATIO ** (len(layout) - 1 - level)
+        for level, (spacing, _, shape) in enumerate(layout)
+    )
+    return max(prod(layout[0][1]), MOST_CELLS), work
+
+
+Table = tuple[float, float, FloatArray]  # rows per unit, where they begin, and what they say
+
+
+@lru_cache(maxsize=8)
+def tabulate_heat(table: HeatTable) -> tuple[Table, Table, float]:
+    """θ by heat and T by θ, on even rows, and the largest dθ/dH, m²/s."""
+    pieces = len(table.heat) - 2
+    theta = table.low + np.linspace(0.0, pieces, KNOTS) / table.per_step
+    heat = table.heat_of(theta)
+    even, step = np.linspace(heat[0], heat[-1], ROWS, retstep=True)
+    found = np.interp(even, heat, theta)
+    by_theta, apart = np.linspace(theta[0], theta[-1], ROWS, retstep=True)
+    return (
+        (1.0 / float(step), float(even[0]), np.asarray(found)),
+        (1.0 / float(apart), float(by_theta[0]), table.temperature_of(by_theta)),
+        float(np.diff(found)[even[1:] > 0.0].max() / step),
+    )
