@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Route
-from tests.viewer.conftest import Server, fill, open_page, serve, until
+from tests.viewer.conftest import RECORD, Server, fill, open_page, serve, until
 
 from laserloop.process import find_process, write_process
 from laserloop.viewer.answers import FRESH
@@ -58,6 +58,23 @@ def test_stored_runs_of_every_kind_are_shown(page: Page, bench: Server) -> None:
     assert "1 tick above, by up to 5.5" in page.inner_text("#list")
     assert "No thermal image" in page.inner_text("#notes")
     assert page.inner_text("#clock") == "200\u202fµs, tick 2 of 2"
+
+
+def test_the_first_tick_stays_in_sight_when_the_list_grows(page: Page, bench: Server) -> None:
+    record = RECORD | {"ticks": 3, "series": {name: value * 3 for name, value in RECORD["series"].items()}}
+    (bench.folder / "three.json").write_text(json.dumps(record))
+    page.goto(bench.address)
+    listed = "bench.state.listed.find(run => run.file === '{}')?.id"
+    until(page, listed.format("three.json"))
+    page.goto(bench.address + "#" + page.evaluate(listed.format("three.json")))
+    page.reload()
+    until(page, "bench.state.tick === 2")
+    page.evaluate("document.querySelector('#tick').value = 0")
+    page.dispatch_event("#tick", "input")
+    until(page, "bench.state.tick === 0")
+    (bench.folder / "later.json").write_text(json.dumps(RECORD))
+    until(page, listed.format("later.json"))
+    assert page.evaluate("bench.state.tick") == 0
 
 
 def test_a_run_streams_pauses_steps_and_stops(page: Page, bench: Server) -> None:

@@ -160,6 +160,7 @@ function find(word) {  // a run by its id or, as leaderboards do, by the end of 
 function remember() { if (location.hash.slice(1) !== state.chosen.join(",")) history.replaceState(null, "", location.pathname + "#" + state.chosen.join(",")); }
 
 async function load() {
+  const none = !chosenRuns().length;
   remember();
   const stamps = new Map(state.listed.map(run => [run.id, run.stamp]));
   await Promise.all(state.chosen.filter(id => !id.startsWith("live:") && state.known.get(id)?.stamp !== stamps.get(id)).map(async id => {
@@ -170,7 +171,7 @@ async function load() {
       state.known.set(id, run);
     } else { tell("That file is no run that can be shown."); state.chosen = state.chosen.filter(other => other !== id); }
   }));
-  if (!state.chosen.some(id => state.known.get(id)?.computing)) state.tick = Math.min(state.tick || lastTick(), lastTick());
+  if (!state.chosen.some(id => state.known.get(id)?.computing)) state.tick = none ? lastTick() : Math.min(state.tick, lastTick());
   changed("runs");
 }
 
