@@ -174,8 +174,8 @@ MAKERS: dict[str, Make] = {
 def read_moves(file: ScanFile) -> list[Move]:
     """All moves of a file; of a CSV its legs, the first row as one that goes nowhere."""
     if file._reader is not read_csv:
-        return list(SCANNERS[file._reader](file.name, **file._scale).moves)
-    track = read_csv(file.name)
+        return list(SCANNERS[file._reader](file._source, **file._scale).moves)
+    track = read_csv(file._source)
     z = track.points[:, 0] + 1j * track.points[:, 1]
     rows = range(int(track.moves[0]))
     nothing = [Move(line=0, points=[0j, 0j], lit=False) for _ in rows]
