@@ -35,7 +35,7 @@ from laserloop.arena.scores import clock_record, score_record
 from laserloop.arena.standings import rank
 from laserloop.arena.tables import declare
 from laserloop.arena.tasks import FULL_PATHS, PROCESSES, find_task, list_tasks
-from laserloop.loop.case import TICKS
+from laserloop.loop.scenario import TICKS
 from laserloop.report.save import save, save_figure
 from laserloop.versions import find_versions, hash_loop
 

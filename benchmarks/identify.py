@@ -21,15 +21,14 @@ from typing import Any
 import numpy as np
 from identify_page import write_page
 
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.identification import identify
 from laserloop.logs import read_log
-from laserloop.loop.calibration import Draws
-from laserloop.loop.case import LoopCase, find_scan, record_case
-from laserloop.loop.faults import FOR_EVER, Span, drop
+from laserloop.loop.disturbances import FOR_EVER, Span, drop
 from laserloop.loop.replay import replay
 from laserloop.loop.run import run_closed_loop
+from laserloop.loop.scenario import LoopCase, find_scan, record_case
+from laserloop.loop.tune import Draws
 from laserloop.native.twin import make_twin
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, Plant, make_plant

@@ -18,12 +18,11 @@ from typing import Any
 import numpy as np
 from off_machine import Machine, Off
 
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.identification import identify
 from laserloop.logs import read_log
+from laserloop.loop.record import series_of
 from laserloop.loop.run import run_closed_loop
-from laserloop.loop.scores import series_of
 from laserloop.native.twin import make_twin
 from laserloop.paths import find_path
 from laserloop.plant import Camera, Image, PlantSettings

@@ -25,8 +25,7 @@ from laserloop.arena.lessons import PROCESS
 from laserloop.arena.shelf import name_folder
 from laserloop.arena.tasks import SPLITS
 from laserloop.control.mpc import MpcController
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.paths.families import FAMILIES
 from laserloop.predict.networks import NetworkPredictor, find_model
 from laserloop.predict.twin import TwinPredictor

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bench.mpc import draw_problems
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question
+from laserloop.control.problem import MpcProblem, Question
 from laserloop.native.build import load_library
 from laserloop.native.engine import CEngine, list_sources
 from laserloop.native.network import MATRICES, pack_network

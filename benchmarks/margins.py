@@ -23,14 +23,13 @@ from numpy.typing import NDArray
 from twin_trials import UNSEEN, disturb, on
 
 from laserloop.cluster import check_workers, open_cluster, share_out
-from laserloop.control.adaptive import AdaptiveMargin, AdaptiveSettings
-from laserloop.control.margins import Margins
-from laserloop.loop.cache import has_case
-from laserloop.loop.calibration import RUNS, Draws, find_margins_of
-from laserloop.loop.case import LoopCase, keep_case
+from laserloop.control.margins import AdaptiveMargin, AdaptiveSettings, Margins
+from laserloop.loop.scenario import LoopCase, keep_case
+from laserloop.loop.tune import RUNS, Draws, find_margins_of
 from laserloop.paths.path import mark_settled
 from laserloop.process import Process
 from laserloop.report.save import dump, save, save_figure
+from laserloop.store import has_case
 from laserloop.versions import find_versions, hash_code
 
 ROOT = Path(__file__).parent.parent

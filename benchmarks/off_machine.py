@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.control.action import Controller
-from laserloop.control.gains import find_gains
+from laserloop.control.controller import Controller
 from laserloop.control.mpc import MpcController
-from laserloop.control.pi import PiController
-from laserloop.control.problem import MpcProblem
+from laserloop.control.problem import MpcProblem, make_twin_problem
+from laserloop.control.simple import PiController, find_gains
 from laserloop.control.sqp import SqpSolver
-from laserloop.control.twin import make_twin_problem
-from laserloop.loop.run import Run, run_closed_loop
+from laserloop.loop.record import Run
+from laserloop.loop.run import run_closed_loop
 from laserloop.native.twin import QPS, make_twin
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, Image, Plant, PlantSettings, Surface

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from laserloop.data import EnsembleSettings, Windows, cut_windows, lay_out, open_store, run_ensemble
 from laserloop.data.ensemble import HATCH, NAMED_SHAPES, TURNS
 from laserloop.data.windows import join_windows
-from laserloop.loop.case import LoopCase, keep_case
+from laserloop.loop.scenario import LoopCase, keep_case
 from laserloop.predict.networks import FitSettings, Model, MsDeepONet, find_model, fit, save_model
 from laserloop.predict.networks.train import describe_data
 from laserloop.predict.networks.training_state import Progress

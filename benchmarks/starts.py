@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.native.twin_player import TwinPlayer
 from laserloop.paths import ScanPath
 from laserloop.plant import make_plant

@@ -10,7 +10,8 @@ import json
 from pathlib import Path
 
 from laserloop.control.problem import MpcProblem
-from laserloop.loop.tuning import TICKS, TRAINING_PATHS, tune_for
+from laserloop.loop.scenario import TICKS
+from laserloop.loop.tune import TRAINING_PATHS, tune_for
 from laserloop.plant import PLANTS
 from laserloop.process import find_process, shipped_processes
 

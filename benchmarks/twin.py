@@ -24,11 +24,11 @@ from twin_trials import DISTURBED, EXACT, UNSEEN, Trial, list_trials
 
 from laserloop.cluster import check_workers, open_cluster, share_out
 from laserloop.data.episode import find_turns
-from laserloop.loop.cache import has_case
-from laserloop.loop.case import LoopCase, find_scan, keep_case
+from laserloop.loop.scenario import LoopCase, find_scan, keep_case
 from laserloop.predict.twin.reach import judge_reach
 from laserloop.report.run_record import mark_judged
 from laserloop.report.save import dump, save
+from laserloop.store import has_case
 from laserloop.versions import find_versions, hash_code
 
 ROOT = Path(__file__).parent.parent

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
-from laserloop.loop.case import LoopCase, find_scan
-from laserloop.loop.faults import Fault
+from laserloop.loop.disturbances import Fault
+from laserloop.loop.scenario import LoopCase, find_scan
 from laserloop.paths.families import FAMILIES
 from laserloop.predict.trained_for import SPEED_RANGE
 from laserloop.process import Process, find_process

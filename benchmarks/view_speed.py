@@ -9,7 +9,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page
 from view_pictures import NEWEST, open_bench, until
 
-from laserloop.loop.case import LoopCase, record_case
+from laserloop.loop.scenario import LoopCase, record_case
 from laserloop.viewer.shelf import Shelf
 
 STORED, LONG = 3000, 26_000

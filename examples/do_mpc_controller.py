@@ -4,7 +4,7 @@ from do_mpc.controller import MPC
 from do_mpc.model import Model
 
 import laserloop as ll
-from laserloop.loop.make_step import MakeStepController
+from laserloop.loop.adapters import MakeStepController
 
 KEPT, PER_WATT, AMBIENT = 0.5, 43.0, 300.0  # of the heat from tick to tick; K/W in the long run; K
 

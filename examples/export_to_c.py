@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import laserloop as ll
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.problem import make_twin_problem
 from laserloop.native import export_twin
 from laserloop.native.build import find_compiler
 from laserloop.native.deployed import Deployed, TickInput

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 import laserloop as ll
 from laserloop.identification import FitSettings, identify
 from laserloop.logs import read_log
-from laserloop.loop.case import LoopCase, record_case
+from laserloop.loop.scenario import LoopCase, record_case
 from laserloop.report.fit import draw_fit
 from laserloop.report.save import save_figure
 

@@ -1,8 +1,8 @@
 """Two layers of a small square: the plate cools, 50 µm of fresh metal come on top, the twin goes on."""
 
 import laserloop as ll
-from laserloop.control.twin import make_twin_problem
-from laserloop.loop.layers import Recoating, run_layers
+from laserloop.control.problem import make_twin_problem
+from laserloop.loop.adapters import Recoating, run_layers
 
 
 def hatch(width: float = 0.8, distance: float = 0.1, lines: int = 3) -> ll.ScanPath:

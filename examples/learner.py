@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import laserloop.gym  # noqa: F401  # registers the environments
-from laserloop.control.observation import PARTS
+from laserloop.control.policy import PARTS
 from laserloop.report import save
 
 ERROR, LOOPS = slice(PARTS["error"].start, PARTS["error"].start + 1), 100  # error of the newest image

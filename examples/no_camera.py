@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from laserloop.loop.case import LoopCase, record_case
-from laserloop.loop.faults import Fault
+from laserloop.loop.disturbances import Fault
+from laserloop.loop.scenario import LoopCase, record_case
 from laserloop.report.run_figures import draw_comparison
 from laserloop.report.save import save_figure
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import laserloop as ll
-from laserloop.loop.case import LoopCase, record_case
+from laserloop.loop.scenario import LoopCase, record_case
 from laserloop.report.run_figures import draw_comparison
 from laserloop.report.save import save_figure
 

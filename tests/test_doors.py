@@ -14,7 +14,7 @@ DOORS: dict[str, set[str]] = {
     "__main__": {"cli"},
     "arena": {  # assembles tasks, controllers of any kind, loops and pages
         *("bad_input", "cluster", "control", "data", "logs", "loop", "native", "paths", "plant"),
-        *("predict", "process", "report", "versions"),
+        *("predict", "process", "report", "store", "versions"),
     },
     "bad_input": set(),
     "bench": {"bad_input", "control", "data", "loop", "native", "paths", "plant", "predict", "process"},
@@ -53,10 +53,10 @@ DOORS: dict[str, set[str]] = {
     "identification": {"bad_input", "logs", "paths", "plant", "predict", "process"},
     "live": {"bad_input", "control", "loop", "paths", "planning", "plant", "predict", "process"},
     "logs": {"bad_input", "paths", "plant", "process"},
-    "loop": {"bad_input", "control", "logs", "native", "paths", "plant", "predict", "process", "versions"},
+    "loop": {"bad_input", "control", "logs", "native", "paths", "plant", "predict", "process", "store"},
     "papers": {
         *("bad_input", "bench", "cluster", "control", "data", "evaluation", "loop", "paths", "plant"),
-        *("predict", "process", "report"),
+        *("predict", "process", "report", "store"),
     },
     "native": {"bad_input", "control", "paths", "plant", "predict", "process"},
     "paths": {"bad_input"},
@@ -72,6 +72,7 @@ DOORS: dict[str, set[str]] = {
         *("bad_input", "control", "identification", "logs", "loop", "paths", "planning", "plant", "process"),
         "report",
     },
+    "store": {"bad_input", "versions"},
     "versions": set(),
     "viewer": {"bad_input", "live", "process", "report"},
 }

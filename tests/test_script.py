@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import laserloop as ll
-from laserloop.control.gains import find_gains
+from laserloop.control.simple import find_gains
 from laserloop.logs.table import render_table
 
 
@@ -90,7 +90,7 @@ def test_a_loop_that_waits_for_a_tuning_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gains = find_gains("graded", ll.find_process("304"))
-    monkeypatch.setattr("laserloop.loop.case.tune_for", lambda *_, **__: gains)
+    monkeypatch.setattr("laserloop.loop.tune.tune_for", lambda *_, **__: gains)
     path, process = ll.find_path("diagonal", ticks=3), ll.find_process("304").change(sigma_um=90)
     ll.close_loop("pi", path, process)
     assert (

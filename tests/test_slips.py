@@ -261,6 +261,6 @@ def test_a_plan_that_holds_says_only_what_a_watt_means() -> None:
 
 def test_calibrate_makes_the_folder_of_its_file(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     page = {"margins": {"above_k": 3.0, "below_k": 2.0, "level": 0.95, "runs": 1}}
-    monkeypatch.setattr("laserloop.loop.calibration.calibrate_margins", lambda *_, **__: page)
+    monkeypatch.setattr("laserloop.loop.tune.calibrate_margins", lambda *_, **__: page)
     assert main(["calibrate", "--runs", "1", "--ticks", "20", "--out", "new/folder/margins.json"]) == 0
     assert '"above_k": 3.0' in Path("new/folder/margins.json").read_text()

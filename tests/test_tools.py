@@ -114,8 +114,8 @@ def test_a_changed_file_chooses_the_tests_that_would_notice(tmp_path: Path) -> N
     house = set(choose([], ROOT))
     assert "tests/test_doors.py" in house
     assert not any("viewer" in test for test in house)
-    chosen = set(choose([Path("src/laserloop/loop/scores.py")], ROOT))
-    assert {"tests/loop/test_scores.py", "tests/test_sentences.py"} <= chosen
+    chosen = set(choose([Path("src/laserloop/loop/record.py")], ROOT))
+    assert {"tests/loop/test_record.py", "tests/test_sentences.py"} <= chosen
     assert "tests/paths/test_arc.py" not in chosen
     assert "tests/cli/test_plan_verb.py" in choose([Path("src/laserloop/cli/plan.py")], ROOT)
     assert "tests/native/test_qp.py" in choose([Path("src/laserloop/native/c/qp.c")], ROOT)

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from laserloop.control import Action, Controller, MpcProblem, Preview, Status
     from laserloop.data.episode import Episode, simulate
     from laserloop.loop.controllers import make_controller
-    from laserloop.loop.run import Run
-    from laserloop.loop.scores import score
+    from laserloop.loop.record import Run, score
     from laserloop.paths import ScanPath, find_path
     from laserloop.plant import Camera, Image, Plant, Surface, make_plant
     from laserloop.process import (
@@ -33,8 +32,7 @@ _ROOMS = {
     "control": ("Action", "Controller", "MpcProblem", "Preview", "Status"),
     "data.episode": ("Episode", "simulate"),
     "loop.controllers": ("make_controller",),
-    "loop.run": ("Run",),
-    "loop.scores": ("score",),
+    "loop.record": ("Run", "score"),
     "paths": ("ScanPath", "find_path"),
     "plant": ("Camera", "Image", "Plant", "Surface", "make_plant"),
     "process": (

@@ -117,7 +117,7 @@ def try_plant() -> str:
 
 def try_loop() -> str:
     """The twin holds its window on them."""
-    from laserloop.loop.case import LoopCase, run_case
+    from laserloop.loop.scenario import LoopCase, run_case
 
     run = run_case(LoopCase(path="diagonal", plant="graded", controller="twin", ticks=TICKS))
     below = run.counted.below

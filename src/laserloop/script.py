@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from laserloop.bad_input import BadInput, check_kind, show
-from laserloop.control.action import Controller
-from laserloop.loop.case import Hooks, LoopCase, record, run_case
+from laserloop.control.controller import Controller
 from laserloop.loop.controllers import choose_camera
-from laserloop.loop.run import Run, run_closed_loop
+from laserloop.loop.record import Run
+from laserloop.loop.run import run_closed_loop
+from laserloop.loop.scenario import Hooks, LoopCase, record, run_case
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, make_plant
 from laserloop.process import Process

@@ -12,8 +12,8 @@ from laserloop.arena.runs import Record, play
 from laserloop.arena.scores import clock_record, score_record
 from laserloop.arena.tasks import Task
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Status
-from laserloop.loop.run import COMPLETED
+from laserloop.control.controller import Status
+from laserloop.loop.record import COMPLETED
 
 TASK = Task(family="raster", seed=10_000, ticks=14)
 
@@ -225,7 +225,7 @@ def test_a_foresight_that_is_not_plainly_said_is_refused(tmp_path: Path, body: s
 
 
 def test_the_booth_changes_nothing_for_an_honest_controller(file: Path) -> None:
-    from laserloop.loop.case import LoopCase, record_case
+    from laserloop.loop.scenario import LoopCase, record_case
 
     there = run(file, "Honest")["series"]
     here = record_case(

@@ -19,7 +19,7 @@ from laserloop.arena.tasks import Task, list_tasks
 from laserloop.bad_input import BadInput
 from laserloop.cli import main
 from laserloop.cli.view import view
-from laserloop.loop.case import find_scan
+from laserloop.loop.scenario import find_scan
 
 TIMELESS = ("standings.json", "scores.parquet")
 

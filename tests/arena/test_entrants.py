@@ -15,8 +15,8 @@ from laserloop.arena.runs import make_case, play
 from laserloop.arena.scores import score_record
 from laserloop.arena.tasks import Task
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Controller
-from laserloop.loop.run import COMPLETED
+from laserloop.control.controller import Controller
+from laserloop.loop.record import COMPLETED
 
 SHORT = Task(family="raster", level="nominal", seed=10_000, ticks=14)
 

@@ -22,8 +22,7 @@ from laserloop.arena.lessons import (
 from laserloop.arena.tasks import SPLITS
 from laserloop.bad_input import BadInput
 from laserloop.control.mpc import MpcController
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.paths.families import FAMILIES
 from laserloop.predict.predictor import Predictor
 from laserloop.predict.twin import TwinPredictor

@@ -9,7 +9,7 @@ from laserloop.arena.figures import draw_standings
 from laserloop.arena.scores import Row, clock_record, score_record
 from laserloop.arena.standings import add_gaps, draw_interval, rank, time_all
 from laserloop.arena.tasks import Task
-from laserloop.loop.run import COMPLETED
+from laserloop.loop.record import COMPLETED
 
 
 def row(entrant: str, seed: int, rms: float, level: str = "off", **other: Any) -> Row:

@@ -15,8 +15,7 @@ from laserloop.arena.training.network import freeze, make_network, measure
 from laserloop.arena.training.ppo import PpoSettings, freeze_actor, make_twins, train_ppo
 from laserloop.arena.training.teacher import Teacher
 from laserloop.arena.training.vec_env import MEAN, SPREAD, scale
-from laserloop.control.observation import SIZE
-from laserloop.control.policy import INPUTS, Policy
+from laserloop.control.policy import INPUTS, SIZE, Policy
 
 
 def test_the_teacher_holds_the_middle_of_the_window_on_a_plate_that_it_knows() -> None:

@@ -8,8 +8,7 @@ import pytest
 from laserloop.bench.agreement import FAR, compare
 from laserloop.bench.questions import collect_questions
 from laserloop.control.ipopt import IpoptSolver
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution
+from laserloop.control.problem import MpcProblem, Question, Solution
 from laserloop.predict.networks import Model, find_model
 
 PROBLEM = MpcProblem()

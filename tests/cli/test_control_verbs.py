@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from laserloop.cli import main
-from laserloop.control.action import Status
+from laserloop.control.controller import Status
 from laserloop.predict.networks import load_model
 
 PROMISED = {

@@ -6,12 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from laserloop.control.action import Status
-from laserloop.control.gains import find_gains
+from laserloop.control.controller import Status
 from laserloop.control.problem import MpcProblem
+from laserloop.control.simple import find_gains
 from laserloop.loop.controllers import CONTROLLERS, WITH_MODEL, choose_camera, make_controller
-from laserloop.loop.faults import Disturb, Span, blank, drop, freeze, saturate
-from laserloop.loop.run import COMPLETED, Run, run_closed_loop
+from laserloop.loop.disturbances import (
+    Disturb,
+    Span,
+    blank,
+    drop,
+    freeze,
+    saturate,
+)
+from laserloop.loop.record import COMPLETED, Run
+from laserloop.loop.run import run_closed_loop
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, Plant, make_plant
 from laserloop.predict.networks import Model, find_model

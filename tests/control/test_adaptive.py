@@ -6,9 +6,8 @@ from math import inf
 import numpy as np
 import pytest
 
-from laserloop.control.action import Action, Status
-from laserloop.control.adaptive import AdaptiveController, AdaptiveMargin, AdaptiveSettings
-from laserloop.control.margins import Margins
+from laserloop.control.controller import Action, Status
+from laserloop.control.margins import AdaptiveController, AdaptiveMargin, AdaptiveSettings, Margins
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 

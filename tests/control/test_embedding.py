@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.control.embedding import embed, embed_folded, embed_folded_slope
+from laserloop.control.ipopt import embed, embed_folded, embed_folded_slope
 from laserloop.data.scaling import Scaler
 from laserloop.predict.networks import Lstm, Model, MsDeepONet, Scalers, SsAr, SsArLoc, find_model
 from laserloop.predict.networks.architecture import ROW, Architecture, FloatArray, feature_sizes

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from laserloop.control.feedforward import FeedforwardController, FeedforwardGains
+from laserloop.control.simple import FeedforwardController, FeedforwardGains
 from laserloop.paths import ScanPath, sample_polyline
 from laserloop.paths.preview import Preview
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from laserloop.control.gains import Gains, find_gains
+from laserloop.control.simple import Gains, find_gains
 from laserloop.process import Process
 
 

@@ -8,10 +8,9 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Status
+from laserloop.control.controller import Status
 from laserloop.control.ipopt import IpoptSolver
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution
+from laserloop.control.problem import MpcProblem, Question, Solution
 from laserloop.data.scaling import Scaler
 from laserloop.predict.networks import Lstm, Model, Scalers, SsAr, find_model
 from laserloop.predict.networks.architecture import Architecture, FloatArray, feature_sizes

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from laserloop.control.action import Status
+from laserloop.control.controller import Status
 from laserloop.control.mpc import MpcController
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution
+from laserloop.control.problem import MpcProblem, Question, Solution
 from laserloop.paths.preview import Preview
 from laserloop.plant import Hottest, Image
 from laserloop.predict.networks import NetworkPredictor, find_model

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from laserloop.control.action import Status
-from laserloop.control.pi import PiController, PiGains
+from laserloop.control.controller import Status
+from laserloop.control.simple import PiController, PiGains
 from laserloop.paths.preview import Preview
 from laserloop.plant import Hottest, Image
 

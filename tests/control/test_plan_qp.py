@@ -6,10 +6,8 @@ from numpy.typing import NDArray
 from scipy.optimize import NonlinearConstraint, minimize
 
 from laserloop.control.mpc import MpcController
-from laserloop.control.plan_qp import PlanQp
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question
-from laserloop.control.sqp import SqpSolver
+from laserloop.control.problem import MpcProblem, Question
+from laserloop.control.sqp import PlanQp, SqpSolver
 from laserloop.paths.preview import Preview
 from laserloop.predict.predictor import AffineForecast
 from laserloop.predict.rehearsal import AGREED, RehearsalPredictor

@@ -7,11 +7,18 @@ import numpy as np
 import pytest
 
 from laserloop import BadInput
-from laserloop.control.action import Status
-from laserloop.control.observation import SIZE, Observer
-from laserloop.control.policy import INPUTS, Policy, PolicyController, find_policy, fingerprint
+from laserloop.control.controller import Status
+from laserloop.control.policy import (
+    INPUTS,
+    SIZE,
+    Observer,
+    Policy,
+    PolicyController,
+    find_policy,
+    fingerprint,
+)
 from laserloop.loop.controllers import choose_camera
-from laserloop.loop.faults import Span, drop
+from laserloop.loop.disturbances import Span, drop
 from laserloop.loop.run import run_closed_loop
 from laserloop.paths import find_path
 from laserloop.plant import Camera, make_plant

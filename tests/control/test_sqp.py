@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from laserloop.control.action import Status
+from laserloop.control.controller import Status
 from laserloop.control.ipopt import IpoptSolver
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question
+from laserloop.control.problem import MpcProblem, Question
 from laserloop.control.sqp import FloatArray, SqpSolver
 from laserloop.predict.networks import NetworkForecast, find_model
 from laserloop.predict.networks.folding import SMOOTHING, Folder

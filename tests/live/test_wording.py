@@ -6,8 +6,7 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.live.wording import say_on_page
-from laserloop.loop.case import Hooks, LoopCase, prepare
-from laserloop.loop.notes import tell_uncalibrated
+from laserloop.loop.scenario import Hooks, LoopCase, prepare, tell_uncalibrated
 from laserloop.paths import find_path
 from laserloop.process import find_process
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from tests.conftest import need
 
-from laserloop.control.gains import find_gains
+from laserloop.control.simple import find_gains
 from laserloop.live import worker
 from laserloop.live.live_run import LiveRun
 from laserloop.live.message import unpack
 from laserloop.live.worker import serve
-from laserloop.loop import case as loop_case
+from laserloop.loop import tune as loop_tune
 from laserloop.process import find_process
 
 Words = dict[str, Any]
@@ -180,7 +180,7 @@ def short_tuning(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             tried.append(k)
         return gains
 
-    monkeypatch.setattr(loop_case, "tune_for", tune_for)
+    monkeypatch.setattr(loop_tune, "tune_for", tune_for)
     return tried
 
 

@@ -10,8 +10,8 @@ from PIL import Image as Picture
 
 from laserloop.bad_input import BadInput
 from laserloop.logs import Recording, count_faults, read_log
-from laserloop.loop.case import LoopCase
 from laserloop.loop.replay import replay
+from laserloop.loop.scenario import LoopCase
 from laserloop.process import Process
 
 HEADER = "build_time_us,cmd_laser_pos_x_mm,cmd_laser_pos_y_mm,cmd_laser_power_W,frame_file,pixel_um"

@@ -10,17 +10,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Action, Status
-from laserloop.control.feedforward import FeedforwardGains
-from laserloop.control.gains import Gains
+from laserloop.control.controller import Action, Status
 from laserloop.control.margins import Margins, read_margins
-from laserloop.control.pi import PiGains
 from laserloop.control.problem import MpcProblem
+from laserloop.control.simple import FeedforwardGains, Gains, PiGains
 from laserloop.data.episode import simulate
 from laserloop.logs import read_log
 from laserloop.logs.table import render_table
-from laserloop.loop.case import record
 from laserloop.loop.run import run_closed_loop
+from laserloop.loop.scenario import record
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.csv_writer import tell_path
 from laserloop.paths.preview import Preview

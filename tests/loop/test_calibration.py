@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Status
-from laserloop.loop.calibration import Draws, calibrate_margins, find_margins_of, score_run
-from laserloop.loop.run import Run
+from laserloop.control.controller import Status
+from laserloop.loop.record import Run
+from laserloop.loop.tune import Draws, calibrate_margins, find_margins_of, score_run
 from laserloop.predict.twin import Counted
 from laserloop.process import Process
 

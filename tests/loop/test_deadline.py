@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from laserloop import BadInput
-from laserloop.control.action import Action, Status
-from laserloop.loop.deadline import DeadlineController
+from laserloop.control.controller import Action, Status
+from laserloop.loop.disturbances import DeadlineController
 from laserloop.paths.preview import Preview
 from laserloop.plant import Image
 

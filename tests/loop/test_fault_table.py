@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from laserloop.control import Status
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.problem import make_twin_problem
 from laserloop.loop import run_closed_loop
-from laserloop.loop.case import make_problem
+from laserloop.loop.scenario import make_problem
 from laserloop.native.twin import make_twin
 from laserloop.paths import find_path
 from laserloop.plant import Camera, Image, make_plant

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.loop.faults import (
+from laserloop.loop.disturbances import (
     Fault,
     Span,
     blank,

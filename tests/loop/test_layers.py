@@ -5,9 +5,9 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.control import MpcProblem
-from laserloop.control.constant import ConstantController
-from laserloop.control.twin import make_twin_problem
-from laserloop.loop.layers import Recoating, join_layers, run_layers
+from laserloop.control.problem import make_twin_problem
+from laserloop.control.simple import ConstantController
+from laserloop.loop.adapters import Recoating, join_layers, run_layers
 from laserloop.native.twin import make_twin
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, make_plant

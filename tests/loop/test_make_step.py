@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 
 from laserloop import BadInput
-from laserloop.control.action import Status
-from laserloop.control.constant import ConstantController
-from laserloop.control.pi import PiController, PiGains
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.controller import Status
+from laserloop.control.problem import MpcProblem, make_twin_problem
+from laserloop.control.simple import ConstantController, PiController, PiGains
+from laserloop.loop.adapters import MakeStepController, StepController
 from laserloop.loop.controllers import choose_camera
-from laserloop.loop.faults import Span, drop
-from laserloop.loop.make_step import MakeStepController, StepController
+from laserloop.loop.disturbances import Span, drop
 from laserloop.loop.run import run_closed_loop
 from laserloop.native.twin import make_twin
 from laserloop.paths import ScanPath, find_path

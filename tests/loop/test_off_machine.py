@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from off_machine import CASES, PATHS, drive
 
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
-from laserloop.loop.run import Run
+from laserloop.control.problem import MpcProblem, make_twin_problem
+from laserloop.loop.record import Run
 from laserloop.native.twin import make_twin
 from laserloop.paths import find_path
 from laserloop.process import Process

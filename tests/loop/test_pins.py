@@ -13,14 +13,20 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.control.constant import ConstantController
-from laserloop.loop.case import Hooks, LoopCase, prepare, record, record_case, run_prepared
+from laserloop.control.simple import ConstantController
+from laserloop.loop.adapters import Recoating, run_layers
 from laserloop.loop.controllers import choose_camera
-from laserloop.loop.faults import Fault
-from laserloop.loop.layers import Recoating, run_layers
-from laserloop.loop.run import Tick
-from laserloop.loop.scores import score, series_of
-from laserloop.loop.steer import Steering
+from laserloop.loop.disturbances import Fault
+from laserloop.loop.record import score, series_of
+from laserloop.loop.run import Steering, Tick
+from laserloop.loop.scenario import (
+    Hooks,
+    LoopCase,
+    prepare,
+    record,
+    record_case,
+    run_prepared,
+)
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, make_plant
 from laserloop.process import Process

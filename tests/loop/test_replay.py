@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Status
+from laserloop.control.controller import Status
 from laserloop.logs import Recording
 from laserloop.logs.csv_log import record_ends
-from laserloop.loop.case import LoopCase, run_case
+from laserloop.loop.record import Run
 from laserloop.loop.replay import replay
-from laserloop.loop.run import Run
+from laserloop.loop.scenario import LoopCase, run_case
 from laserloop.process import CameraSettings, Process
 
 TICKS = 60

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from laserloop import BadInput
-from laserloop.control.action import Action, Status
-from laserloop.control.constant import ConstantController
+from laserloop.control.controller import Action, Status
+from laserloop.control.simple import ConstantController
 from laserloop.data.episode import simulate
-from laserloop.loop.rig import bound
-from laserloop.loop.run import COMPLETED, Tick, run_closed_loop
-from laserloop.loop.scores import score
+from laserloop.loop.record import COMPLETED, score
+from laserloop.loop.run import Tick, bound, run_closed_loop
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.preview import Preview
 from laserloop.plant import Camera, Image, Plant, Surface, make_plant

@@ -7,12 +7,19 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem
-from laserloop.loop.case import Hooks, LoopCase, Prepared, prepare, record, run_case, run_prepared
 from laserloop.loop.controllers import make_controller
-from laserloop.loop.faults import Fault
-from laserloop.loop.rig import look_ahead
-from laserloop.loop.run import Run, StopRun, Tick
-from laserloop.loop.steer import SteeredController, Steering
+from laserloop.loop.disturbances import Fault
+from laserloop.loop.record import Run
+from laserloop.loop.run import SteeredController, Steering, StopRun, Tick, look_ahead
+from laserloop.loop.scenario import (
+    Hooks,
+    LoopCase,
+    Prepared,
+    prepare,
+    record,
+    run_case,
+    run_prepared,
+)
 from laserloop.native.twin import TwinController
 from laserloop.paths import find_path
 from laserloop.plant import Camera, make_plant

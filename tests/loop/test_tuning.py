@@ -5,14 +5,18 @@ from math import log
 import numpy as np
 import pytest
 
-from laserloop.control.action import Controller
-from laserloop.control.constant import ConstantController
-from laserloop.control.feedforward import FeedforwardController
-from laserloop.control.pi import PiController, PiGains
+from laserloop.control.controller import Controller
 from laserloop.control.problem import MpcProblem
+from laserloop.control.simple import ConstantController, FeedforwardController, PiController, PiGains
 from laserloop.loop.controllers import choose_camera
 from laserloop.loop.run import run_closed_loop
-from laserloop.loop.tuning import EVALUATIONS, Course, price_of, tune, tune_for
+from laserloop.loop.tune import (
+    EVALUATIONS,
+    Course,
+    price_of,
+    tune,
+    tune_for,
+)
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, make_plant
 from laserloop.process import Process
@@ -93,7 +97,7 @@ def test_a_process_is_tuned_for_on_the_training_paths_at_its_own_pace(
     def stop(make: object, paths: list[ScanPath], *_: object, **__: object) -> None:
         found.extend(paths)
 
-    monkeypatch.setattr("laserloop.loop.tuning.tune", stop)
+    monkeypatch.setattr("laserloop.loop.tune.tune", stop)
     tune_for("paper", Process().change(speed_mm_s=200.0, tick_us=100.0), PROBLEM)
     assert [(path.name, len(path), path.tick) for path in found] == [
         (name, 320, 1e-4) for name in ("vertical", "horizontal", "spiral")
@@ -102,8 +106,8 @@ def test_a_process_is_tuned_for_on_the_training_paths_at_its_own_pace(
 
 
 def test_gains_are_tuned_for_a_process_that_nobody_tuned_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("laserloop.loop.tuning.EVALUATIONS", {"constant": 6, "pi": 5, "feedforward": 6})
-    monkeypatch.setattr("laserloop.loop.tuning.TICKS", 20)
+    monkeypatch.setattr("laserloop.loop.tune.EVALUATIONS", {"constant": 6, "pi": 5, "feedforward": 6})
+    monkeypatch.setattr("laserloop.loop.tune.TICKS", 20)
     process = Process().change(material="ti64", window_k=[500.0, 540.0], power_w=[0.0, 12.0])
     gains = tune_for("paper", process, MpcProblem(window=process.window, power=process.laser.power))
     assert 0.5 < gains.constant < 6.0
@@ -112,7 +116,7 @@ def test_gains_are_tuned_for_a_process_that_nobody_tuned_for(monkeypatch: pytest
 
 
 def test_only_what_is_asked_for_is_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("laserloop.loop.tuning.price_of", lambda *_: 1.0)
+    monkeypatch.setattr("laserloop.loop.tune.price_of", lambda *_: 1.0)
     told = list[tuple[int, int]]()
     path = find_path("diagonal", ticks=2)
     gains = tune(

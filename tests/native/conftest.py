@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from tests.conftest import lack, need
 
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question
+from laserloop.control.problem import MpcProblem, Question
 from laserloop.data.scaling import Scaler
 from laserloop.native.vectors import draw_question
 from laserloop.predict.networks import Model, MsDeepONet, Scalers, find_model

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from laserloop.control.action import Status
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question
+from laserloop.control.controller import Status
+from laserloop.control.problem import MpcProblem, Question
 from laserloop.native import export_c
 from laserloop.native.engine import CEngine, address, aligned
 from laserloop.native.render import READINGS, SENTENCES

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from laserloop.control.action import Status
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution
+from laserloop.control.controller import Status
+from laserloop.control.problem import MpcProblem, Question, Solution
 from laserloop.control.sqp import SqpSolver
 from laserloop.data.scaling import Scaler
 from laserloop.native.engine import CEngine

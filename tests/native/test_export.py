@@ -11,8 +11,7 @@ import pytest
 from tests.conftest import need
 
 from laserloop.bad_input import BadInput
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.native import build, export_c, export_twin
 from laserloop.native.render import hash_model, read_source
 from laserloop.predict.networks import Model

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.native import build
 from laserloop.native.deployed import Deployed, Frame, TickAnswer, TickInput
 from laserloop.native.twin_export import list_texts

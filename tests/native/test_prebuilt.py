@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.native import build, prebuilt
 from laserloop.native.engine import CEngine
 from laserloop.native.prebuilt import LEVELS, find_prebuilt, name_prebuilt

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from laserloop import BadInput
-from laserloop.control.action import Status
+from laserloop.control.controller import Status
 from laserloop.control.ipopt import IpoptSolver
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solver
+from laserloop.control.problem import MpcProblem, Question, Solver
 from laserloop.data.excitation import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories
-from laserloop.loop.case import LoopCase, run_case
+from laserloop.loop.scenario import LoopCase, run_case
 from laserloop.native import build
 from laserloop.native.realtime import RATIO, RealtimeSolver
 from laserloop.predict.networks import Model, MsDeepONet, SsAr

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from laserloop.control.action import Controller
+from laserloop.control.controller import Controller
 from laserloop.control.mpc import MpcController
-from laserloop.control.problem import MpcProblem
+from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.control.sqp import SqpSolver
-from laserloop.control.twin import make_twin_problem
-from laserloop.loop.rig import look_ahead
+from laserloop.loop.run import look_ahead
 from laserloop.native.twin import QPS, TwinController
 from laserloop.paths import ScanPath
 from laserloop.plant import make_plant

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from off_machine import Off, drive
 
-from laserloop.control.action import Action, Status
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.controller import Action, Status
+from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.native.twin import TwinController
 from laserloop.paths import find_path
 from laserloop.paths.preview import Preview

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.native import build, export_twin
 from laserloop.native.deployed import Deployed, TickAnswer, TickInput
 from laserloop.native.render import HELD, read_source

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from laserloop import BadInput
-from laserloop.control.observation import PARTS, SIZE, SPOTS, Observer
-from laserloop.loop.rig import look_ahead
+from laserloop.control.policy import PARTS, SIZE, SPOTS, Observer
+from laserloop.loop.run import look_ahead
 from laserloop.native.twin_loops import TwinLoops
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Image

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
-from laserloop.loop.rig import look_ahead
+from laserloop.control.problem import MpcProblem, make_twin_problem
+from laserloop.loop.run import look_ahead
 from laserloop.native.twin import TwinController
 from laserloop.native.twin_player import TwinPlayer
 from laserloop.paths import ScanPath, find_path

@@ -10,9 +10,9 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.cli import main
-from laserloop.control.action import Status
-from laserloop.loop.case import Hooks, LoopCase, run_case
-from laserloop.loop.scores import score
+from laserloop.control.controller import Status
+from laserloop.loop.record import score
+from laserloop.loop.scenario import Hooks, LoopCase, run_case
 from laserloop.paths import find_path
 
 AFFINE = '''

@@ -4,11 +4,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from laserloop.control.action import Status
+from laserloop.control.controller import Status
 from laserloop.data.episode import Episode, simulate
 from laserloop.data.excitation import draw_power
-from laserloop.loop.run import COMPLETED, Run
-from laserloop.loop.scores import score, series_of
+from laserloop.loop.record import COMPLETED, Run, score, series_of
 from laserloop.paths import find_path
 from laserloop.paths.path import find_settled, mark_settled
 from laserloop.plant import make_plant

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Status
+from laserloop.control.controller import Status
 from laserloop.process import Process
 from laserloop.report.folder import save_comparison
 from laserloop.report.run_page import render_comparison

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from laserloop.control.action import Status
-from laserloop.loop import run as loop
+from laserloop.control.controller import Status
+from laserloop.loop import record as loop
 from laserloop.report import run_record
 from laserloop.report.run_record import keeps, name_runs
 from laserloop.report.run_story import (

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from laserloop.control.action import Status
+from laserloop.control.controller import Status
 from laserloop.report.run_tables import tabulate_run, tabulate_runs
 
 Record = dict[str, Any]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from laserloop.live.film import Film
-from laserloop.loop.cache import write_json
+from laserloop.store import write_json
 from laserloop.viewer import shelf
 from laserloop.viewer.shelf import Shelf, Shown, read_run, show_run
 

@@ -23,10 +23,9 @@ import numpy as np
 from laserloop.arena.booth_child import LENGTH, send
 from laserloop.arena.entrant import FORESIGHTS, Entrant, Seat
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Action, Controller, Status
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
-from laserloop.loop.own_file import names_own
+from laserloop.control.controller import Action, Controller, Status
+from laserloop.control.problem import MpcProblem, make_twin_problem
+from laserloop.loop.controllers import names_own
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 from laserloop.process import Process

@@ -36,7 +36,7 @@ def main() -> None:
 def build(name: str, problem: Any, process: Any) -> tuple[Any, dict[str, Any]]:
     """The controller, and what it wants to see; or why there is none."""
     from laserloop.bad_input import BadInput
-    from laserloop.loop.own_file import load_controller
+    from laserloop.loop.controllers import load_controller
 
     try:
         controller = load_controller(name, problem, process)

@@ -16,7 +16,7 @@ from laserloop.arena.runs import Record, has_run, keep_run, name_run, play, sett
 from laserloop.arena.tasks import Task, find_task
 from laserloop.bad_input import BadInput
 from laserloop.cluster import Workers, check_workers, open_cluster, share_out
-from laserloop.loop.own_file import names_own
+from laserloop.loop.controllers import names_own
 
 Progress = Callable[[int, int], None]  # runs there, runs in all
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.control.adaptive import AdaptiveMargin, AdaptiveSettings
+from laserloop.control.margins import AdaptiveMargin, AdaptiveSettings
 from laserloop.paths.path import mark_settled
 
 FloatArray = NDArray[np.float64]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Controller
+from laserloop.control.controller import Controller
 from laserloop.control.problem import MpcProblem
 from laserloop.paths import ScanPath
 from laserloop.plant import Plant

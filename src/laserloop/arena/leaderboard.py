@@ -10,10 +10,10 @@ from laserloop.arena.runs import RUNS
 from laserloop.arena.scores import Row
 from laserloop.arena.standings import ORACLE
 from laserloop.arena.tables import Tables
-from laserloop.loop.cache import RESULT_FILE, read_result
 from laserloop.report.run_page import render_comparison
 from laserloop.report.save import save, save_figure
 from laserloop.report.sheet import make_plate, render
+from laserloop.store import RESULT_FILE, read_result
 
 PAGES = "pages"
 LATE = 0.01  # share of deadlines, from which on a controller is called late

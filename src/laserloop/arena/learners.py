@@ -9,8 +9,8 @@ import numpy as np
 from laserloop.arena.entrant import Cost, Entrant, Seat
 from laserloop.arena.lessons import PROCESS, TICKS, hash_lessons, read_lessons
 from laserloop.arena.shelf import SHELF
-from laserloop.control.action import Controller
-from laserloop.loop.controllers import plan_with
+from laserloop.control.controller import Controller
+from laserloop.control.mpc import plan_with
 from laserloop.predict.learned.array_net import ArrayNet
 from laserloop.predict.learned.memory_net import fit_memory_net, load_memory_net
 from laserloop.predict.learned.memory_predictor import MemoryPredictor

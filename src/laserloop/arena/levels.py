@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from laserloop.loop.case import LoopCase
-from laserloop.loop.faults import Fault
+from laserloop.loop.disturbances import Fault
+from laserloop.loop.scenario import LoopCase
 
 Span = tuple[float, float]
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.control.action import Action, Status
+from laserloop.control.controller import Action, Status
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 

@@ -16,12 +16,20 @@ from laserloop.arena.entrants import find_entrant
 from laserloop.arena.playback import Playback
 from laserloop.arena.tasks import Task, find_task
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Controller
-from laserloop.control.twin import make_twin_problem
-from laserloop.loop.cache import has_case, name_case, solve_case
-from laserloop.loop.case import Hooks, LoopCase, Prepared, drive, find_scan, record_case, tell_process
-from laserloop.loop.faults import Fault
+from laserloop.control.controller import Controller
+from laserloop.control.problem import make_twin_problem
+from laserloop.loop.disturbances import Fault
+from laserloop.loop.scenario import (
+    Hooks,
+    LoopCase,
+    Prepared,
+    drive,
+    find_scan,
+    record_case,
+    tell_process,
+)
 from laserloop.plant import Plant
+from laserloop.store import has_case, name_case, solve_case
 from laserloop.versions import hash_loop
 
 FloatArray = NDArray[np.float64]

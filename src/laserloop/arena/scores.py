@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from laserloop.arena.coverage import cover_record
 from laserloop.arena.tasks import Task, find_task
-from laserloop.control.action import Status
-from laserloop.loop.case import find_scan
-from laserloop.loop.run import COMPLETED
+from laserloop.control.controller import Status
+from laserloop.loop.record import COMPLETED
+from laserloop.loop.scenario import find_scan
 from laserloop.report.run_record import mark_counted
 
 FloatArray = NDArray[np.float64]

@@ -13,7 +13,7 @@ from itertools import product
 
 from laserloop.arena.levels import LEVELS
 from laserloop.bad_input import BadInput
-from laserloop.loop.case import TICKS, LoopCase
+from laserloop.loop.scenario import TICKS, LoopCase
 from laserloop.paths.families import FAMILIES
 from laserloop.process import Process, find_process
 

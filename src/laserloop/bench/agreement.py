@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.control.action import Status
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution, Solver
+from laserloop.control.controller import Status
+from laserloop.control.problem import MpcProblem, Question, Solution, Solver
 from laserloop.predict.networks import Model
 from laserloop.predict.networks.folding import SMOOTHING, Folder
 

@@ -12,13 +12,12 @@ from laserloop.bench.laps import Laps
 from laserloop.bench.mpc_sqp import CasadiSqpSolver
 from laserloop.bench.mpc_twin import TwinBench
 from laserloop.bench.questions import collect_questions, vary_questions
-from laserloop.control.action import Status
+from laserloop.control.controller import Status
 from laserloop.control.ipopt import IpoptSolver
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution, Solver
+from laserloop.control.problem import MpcProblem, Question, Solution, Solver
 from laserloop.control.sqp import SqpSolver
-from laserloop.loop.case import LoopCase, run_case
-from laserloop.loop.own_file import names_own
+from laserloop.loop.controllers import names_own
+from laserloop.loop.scenario import LoopCase, run_case
 from laserloop.native.build import NoCompiler
 from laserloop.native.engine import CEngine
 from laserloop.native.realtime import RealtimeSolver

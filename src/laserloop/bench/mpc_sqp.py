@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Status
-from laserloop.control.embedding import embed_folded
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution
+from laserloop.control.controller import Status
+from laserloop.control.ipopt import embed_folded
+from laserloop.control.problem import MpcProblem, Question, Solution
 from laserloop.predict.networks import Model
 from laserloop.predict.networks.folding import SMOOTHING, Folder
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from laserloop.bench.laps import Laps
 from laserloop.bench.twin_loop import compare_with_plant
-from laserloop.control.action import Action, Controller
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
-from laserloop.loop.case import Hooks, LoopCase, make_problem, run_case
+from laserloop.control.controller import Action, Controller
+from laserloop.control.problem import MpcProblem, make_twin_problem
+from laserloop.loop.scenario import Hooks, LoopCase, make_problem, run_case
 from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.deployed import PEAK, Deployed, Frame, TickInput
 from laserloop.native.twin import UNIT, TwinController, make_twin

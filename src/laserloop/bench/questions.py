@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from laserloop.control.action import Controller
+from laserloop.control.controller import Controller
 from laserloop.control.mpc import MpcController
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution, Solver
-from laserloop.loop.case import Hooks, LoopCase, run_case
+from laserloop.control.problem import MpcProblem, Question, Solution, Solver
+from laserloop.loop.scenario import Hooks, LoopCase, run_case
 
 
 class Recorder:

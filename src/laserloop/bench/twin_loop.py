@@ -2,11 +2,10 @@
 
 from time import process_time
 
-from laserloop.control.action import Controller
-from laserloop.loop.case import LoopCase, find_scan
+from laserloop.control.controller import Controller
 from laserloop.loop.controllers import choose_camera
-from laserloop.loop.rig import Rig
-from laserloop.loop.run import Turn, follow
+from laserloop.loop.run import Rig, Turn, follow
+from laserloop.loop.scenario import LoopCase, find_scan
 from laserloop.plant import Camera, make_plant
 from laserloop.process import Process
 

@@ -81,7 +81,7 @@ def arena(
     from laserloop.arena.tables import save_tables, summarise, tabulate
     from laserloop.arena.tasks import FULL_PATHS, PROCESSES, list_tasks
     from laserloop.arena.terminal import tabulate_standings
-    from laserloop.loop.case import TICKS
+    from laserloop.loop.scenario import TICKS
     from laserloop.report.terminal import show_progress
 
     tasks = list_tasks(

@@ -96,7 +96,7 @@ def _calibrate_process(
     out: Path | None,
 ) -> dict[str, Any]:
     from laserloop.cli.control import read_factors
-    from laserloop.loop.calibration import SPREAD, Draws, calibrate_margins
+    from laserloop.loop.tune import SPREAD, Draws, calibrate_margins
     from laserloop.report.save import dump, save
     from laserloop.report.terminal import show_progress
 

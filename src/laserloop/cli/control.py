@@ -23,7 +23,7 @@ from laserloop.cli.output import Json, Table, check_output, keep_apart, publish,
 
 if TYPE_CHECKING:
     from laserloop.control.margins import Margins
-    from laserloop.loop.case import LoopCase
+    from laserloop.loop.scenario import LoopCase
     from laserloop.paths import ScanPath
     from laserloop.process import Process
 
@@ -137,7 +137,7 @@ def control(
         laserloop control spiral --controller ipopt --model paper-base --delta-k 0
         laserloop control part.gcode --plant graded --process ti64 --controller pi
     """
-    from laserloop.loop.case import TICKS, LoopCase
+    from laserloop.loop.scenario import TICKS, LoopCase
     from laserloop.report.run_tables import tabulate_run
 
     for option, file in (("--table", table), ("--plot", plot), ("--map", map_file)):
@@ -210,7 +210,13 @@ def close_loop(
     case: "LoopCase", scan: "ScanPath | None" = None, *, tell: Callable[[Iterable[str]], None] = tell_notes
 ) -> dict[str, Any]:
     """The record of one run, with progress bars; its notes go to `tell`, by default to standard error."""
-    from laserloop.loop.case import Hooks, choose, prepare, record, run_prepared
+    from laserloop.loop.scenario import (
+        Hooks,
+        choose,
+        prepare,
+        record,
+        run_prepared,
+    )
     from laserloop.planning.window import tell_melting
     from laserloop.report.terminal import show_progress
 

@@ -73,7 +73,7 @@ def tell_next(out: Path) -> str:
 
 def run_demo(notes: dict[str, None]) -> list[dict[str, Any]]:
     """The records of the demo's runs; what there is to note about them is kept for after the results."""
-    from laserloop.loop.case import LoopCase
+    from laserloop.loop.scenario import LoopCase
 
     common = LoopCase(path=DEMO_PATH, plant=DEMO_PLANT, ticks=DEMO_TICKS, delta_k=None)
     records = list[dict[str, Any]]()

@@ -90,8 +90,8 @@ def _export_twin(
 ) -> "Written":
     """The twin of a process, with the margins that `control` keeps for it."""
     from laserloop.control.margins import find_margins
-    from laserloop.control.twin import make_twin_problem
-    from laserloop.loop.case import keep_margins, make_problem
+    from laserloop.control.problem import make_twin_problem
+    from laserloop.loop.scenario import keep_margins, make_problem
     from laserloop.native import export_twin
 
     problem = make_twin_problem(make_problem(process, None, delta_k=delta_k), tracking)
@@ -113,7 +113,7 @@ def _export_model(
     force: bool,
 ) -> "Written":
     """A learned model, if it was made for the process."""
-    from laserloop.loop.case import make_problem
+    from laserloop.loop.scenario import make_problem
     from laserloop.native import export_c
     from laserloop.predict.networks import find_model
 

@@ -65,8 +65,8 @@ def replay(
         laserloop replay build.csv --process mine.yaml --controller twin --json replay.json
         laserloop replay run.json --controller pi
     """
-    from laserloop.loop.case import Hooks, LoopCase
     from laserloop.loop.replay import replay as show_to
+    from laserloop.loop.scenario import Hooks, LoopCase
     from laserloop.report.tables import tabulate_replay
     from laserloop.report.terminal import show_progress
 

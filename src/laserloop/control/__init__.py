@@ -1,9 +1,8 @@
 """WHAT WE DO: the problem, one controller per file, and what each of them is asked and answers."""
 
-from laserloop.control.action import Action, Controller, Status
+from laserloop.control.controller import Action, Controller, Status
 from laserloop.control.mpc import MpcController
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution, Solver
+from laserloop.control.problem import MpcProblem, Question, Solution, Solver
 from laserloop.paths.preview import Preview
 
 __all__ = [

@@ -6,15 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Action, Status
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Adjusting, Question, Solution, Solver
-from laserloop.control.validator import ImageValidator
+from laserloop.control.controller import Action, ImageValidator, Status
+from laserloop.control.problem import Adjusting, MpcProblem, Question, Solution, Solver
+from laserloop.control.sqp import SqpSolver
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.predictor import Aiming, Forecast, Predictor
 
 FloatArray = NDArray[np.float64]
+
+ONE_QP, FEW_QPS = 1, 4  # rounds: for an affine predictor, for which one is exact, and for others
 
 
 class MpcController:
@@ -142,3 +143,13 @@ class MpcController:
         """There is no plan: as little as the laser gives, nothing in a dark tick."""
         self._plan = np.empty(0)
         return Action(power=self.problem.power[0] if preview.lit[0] else 0.0, status=Status.EXHAUSTED)
+
+
+def plan_with(
+    predictor: Predictor, problem: MpcProblem, *, name: str | None = None, search: bool = False
+) -> MpcController:
+    """Any predictor's plan over its own horizon, with little search or with as much as helps."""
+    own = replace(problem, horizon=predictor.horizon)
+    few = SqpSolver(own, max_iterations=ONE_QP if predictor.affine else FEW_QPS, halvings=0)
+    solver = SqpSolver(own) if search else few
+    return MpcController(predictor, solver, own, resume=True, until_dark=True, name=name or predictor.name)

@@ -14,9 +14,15 @@ from laserloop.bad_input import BadInput
 from laserloop.live.message import Arrays, pack
 from laserloop.live.order import Order, read_order
 from laserloop.live.teller import Teller
-from laserloop.loop.case import Hooks, LoopCase, Prepared, prepare, record, run_prepared
-from laserloop.loop.run import StopRun, Tick
-from laserloop.loop.steer import Steering
+from laserloop.loop.run import Steering, StopRun, Tick
+from laserloop.loop.scenario import (
+    Hooks,
+    LoopCase,
+    Prepared,
+    prepare,
+    record,
+    run_prepared,
+)
 from laserloop.paths.scan_file import ScanFile
 from laserloop.paths.text_file import read_bytes
 from laserloop.planning.job import Job

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from laserloop.bad_input import BadInput, show
-from laserloop.loop.case import LoopCase
 from laserloop.loop.controllers import CONTROLLERS
+from laserloop.loop.scenario import LoopCase
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.families import FAMILIES
 from laserloop.planning.window import check_window

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.control.action import Action, Status
+from laserloop.control.controller import Action, Status
 from laserloop.live.message import Arrays, pack
-from laserloop.loop.case import Prepared
-from laserloop.loop.run import Tick, read_prediction
-from laserloop.loop.steer import Steering
+from laserloop.loop.run import Steering, Tick, read_prediction
+from laserloop.loop.scenario import Prepared
 from laserloop.plant.sampling import lattice, smooth
 from laserloop.predict.twin import Starts
 

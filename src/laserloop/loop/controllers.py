@@ -1,25 +1,23 @@
-"""Controllers by name, ready for a plant and a path."""
+"""Controllers by name, or from a user's own file as FILE.py:NAME, ready for a plant and a path."""
 
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
+from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput, guess
-from laserloop.control.action import Controller
-from laserloop.control.adaptive import AdaptiveController, Adjustable
-from laserloop.control.constant import ConstantController
-from laserloop.control.feedforward import FeedforwardController
-from laserloop.control.gains import Gains
-from laserloop.control.margins import Margins
-from laserloop.control.mpc import MpcController
-from laserloop.control.pi import PiController
-from laserloop.control.problem import ROOM, MpcProblem
-from laserloop.control.question import Solver
+from laserloop.control.controller import Controller
+from laserloop.control.margins import AdaptiveController, Adjustable, Margins
+from laserloop.control.mpc import MpcController, plan_with
+from laserloop.control.problem import ROOM, MpcProblem, Solver
+from laserloop.control.simple import ConstantController, FeedforwardController, Gains, PiController
 from laserloop.control.sqp import SqpSolver
-from laserloop.loop.own_file import load_controller, load_predictor, names_own
 from laserloop.native.twin import make_twin
 from laserloop.plant import Plant
 from laserloop.predict.networks import Model, MsDeepONet, NetworkPredictor
@@ -27,6 +25,69 @@ from laserloop.predict.predictor import Predictor
 from laserloop.predict.rehearsal import AGREED, RehearsalPredictor, Rehearse
 from laserloop.process import CameraSettings, Process
 from laserloop.process.camera import Sampling
+
+
+def names_own(name: object) -> bool:
+    """Whether it reads FILE.py:NAME."""
+    return isinstance(name, str) and ".py:" in name
+
+
+def load_predictor(name: str, process: object = None) -> Predictor:
+    """What NAME(process) returns; the process is None where there is none."""
+    made: Predictor = _make(name, process, ("name", "horizon", "memory", "affine", "reset", "observe"))
+    return made
+
+
+def load_controller(name: str, problem: MpcProblem, process: object = None) -> Controller:
+    """What NAME(problem) returns; it may do with `act` alone, and may ask for the `process` by that name."""
+    made: Controller = _make(name, problem, ("act",), process=process)
+    return made
+
+
+def _make(name: str, given: object, wanted: tuple[str, ...], **more: object) -> Any:
+    """Call NAME of FILE.py and see that the result has what is wanted of it; `more` goes to who names it."""
+    call = _find(name)
+    try:
+        asked = signature(call).parameters
+        made = call(given, **{key: value for key, value in more.items() if key in asked})
+    except BadInput:
+        raise
+    except (Exception, SystemExit) as error:
+        raise BadInput(f"{name} cannot be built: {_tell(error)}; correct the file") from error
+    missing = [attribute for attribute in wanted if not hasattr(made, attribute)]
+    if missing:
+        raise BadInput(
+            f"what {name} builds must have {', '.join(wanted)}, but lacks {', '.join(missing)}: add them"
+        )
+    return made
+
+
+def _find(name: str) -> Callable[..., object]:
+    """NAME of FILE.py."""
+    file, _, attribute = name.rpartition(":")
+    path = Path(file)
+    if not path.is_file():
+        raise BadInput(f"{name!r} must name a Python file, but {file!r} is not there: correct the path")
+    spec = spec_from_file_location(f"laserloop_own_{path.stem}", path)
+    assert spec is not None  # its name ends in .py
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses and pickle look a class up
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # a script without `if __name__ == "__main__"` may end itself
+        raise BadInput(f"{file} cannot be imported: {_tell(error)}; correct the file") from error
+    found = getattr(module, attribute, None)
+    if not callable(found):
+        raise BadInput(f"{file} must have a class or function {attribute!r}, but has none: correct the name")
+    result: Callable[..., object] = found
+    return result
+
+
+def _tell(error: BaseException) -> str:
+    """An error in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
 
 FloatArray = NDArray[np.float64]
 
@@ -37,7 +98,6 @@ CONTROLLERS = ("twin", *WITH_MODEL, *WITH_GAINS, "oracle")
 PLANNERS = ("twin", *WITH_MODEL, "oracle")  # who keep to a problem; own classes may
 USED_BY = {"--model": WITH_MODEL, "--delta-k": PLANNERS, "--tracking": PLANNERS, "--graph": ("ipopt",)}
 MOST_REHEARSALS = 6  # rounds of the oracle
-ONE_QP, FEW_QPS = 1, 4  # rounds: for an affine predictor, for which one is exact, and for others
 
 
 def make_controller(
@@ -135,16 +195,6 @@ def _plan_with_own(name: str, model: str, problem: MpcProblem, process: Process 
     if name in WITH_NETWORK:
         raise BadInput(f"the controller {name} plans with networks only, got {model!r}: use sqp")
     return plan_with(load_predictor(model, process), problem)
-
-
-def plan_with(
-    predictor: Predictor, problem: MpcProblem, *, name: str | None = None, search: bool = False
-) -> Controller:
-    """Any predictor's plan over its own horizon, with little search or with as much as helps."""
-    own = replace(problem, horizon=predictor.horizon)
-    few = SqpSolver(own, max_iterations=ONE_QP if predictor.affine else FEW_QPS, halvings=0)
-    solver = SqpSolver(own) if search else few
-    return MpcController(predictor, solver, own, resume=True, until_dark=True, name=name or predictor.name)
 
 
 def make_solver(name: str, model: Model, problem: MpcProblem, *, graph: str = "folded") -> Solver:

@@ -14,15 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Controller, Status
+from laserloop.control.controller import Controller, Status
 from laserloop.logs.recording import Recording, fit_camera
 from laserloop.logs.tally import CREDIBLE, Tally, count_faults
-from laserloop.loop.case import Hooks, LoopCase, build_controller, choose, prepare
 from laserloop.loop.controllers import WITH_NETWORK
-from laserloop.loop.notes import tell_solver
-from laserloop.loop.rig import bound, look_ahead
-from laserloop.loop.run import decide, read_prediction, reset
-from laserloop.loop.scores import spread
+from laserloop.loop.record import spread
+from laserloop.loop.run import bound, decide, look_ahead, read_prediction, reset
+from laserloop.loop.scenario import (
+    Hooks,
+    LoopCase,
+    build_controller,
+    choose,
+    prepare,
+    tell_solver,
+)
 from laserloop.paths import ScanPath
 from laserloop.paths.plate import check_on_plate
 from laserloop.plant import Hottest, Image, Surface

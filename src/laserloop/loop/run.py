@@ -1,30 +1,178 @@
 """The closed loop: measure, decide, move, once per tick of the path."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from numbers import Real
+from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput, check_kind
-from laserloop.control.action import Action, Controller, Status
+from laserloop.control.controller import Action, Controller, Status, read_answer
 from laserloop.control.problem import MpcProblem
-from laserloop.loop.faults import Disturb, Drift
-from laserloop.loop.rig import Rig
+from laserloop.loop.disturbances import Disturb, Drift
+from laserloop.loop.record import COMPLETED, Run
 from laserloop.paths import ScanPath
-from laserloop.paths.path import mark_settled
 from laserloop.paths.preview import Preview
 from laserloop.plant import Camera, Hottest, Image, Plant, Surface
 from laserloop.predict.twin import Counted, find_counted
-from laserloop.process import Process
+from laserloop.process.mismatch import HIGHEST, LOWEST
 
 FloatArray = NDArray[np.float64]
+
+
+@dataclass(slots=True, eq=False)
+class Rig:
+    """Measures before a tick and moves in it; whoever decides in between, a controller or a learner."""
+
+    plant: Plant
+    camera: Camera
+    path: ScanPath
+    bounds: tuple[float, float]  # W
+    foresight: int | None = None  # ticks of the way ahead that are told truly; None: all of it
+    disturb: Disturb | None = None
+    drift: Drift | None = None
+    powers: list[float] = field(default_factory=list)  # W, what the laser was told in all ticks so far
+
+    def reset(self) -> Surface:
+        """The plate at rest, the camera without images, nothing told to the laser."""
+        self.camera.reset()
+        self.powers.clear()
+        return self.plant.reset()
+
+    def measure(self, k: int, surface: Surface) -> Image | None:
+        """The image that comes before tick `k`, however old; None if none does."""
+        image: Image | None = self.camera.see(surface)
+        if k % self.camera.settings.every:
+            return None
+        return image if self.disturb is None or image is None else self.disturb(k, image)
+
+    def look_ahead(self, k: int, horizon: int, memory: int = 0) -> Preview:
+        """What the scanner knows at tick `k`."""
+        return look_ahead(self.path, k, self.powers, horizon, memory, self.foresight)
+
+    def move(self, k: int, command: float) -> Surface:
+        """Give a power, W, as far as the laser can and the path is lit; the surface when tick `k` ends."""
+        power = bound(command, self.bounds) if self.path.lit[k] else 0.0
+        given = power if self.drift is None else self.drift(k, power)
+        surface = self.plant.step(given, self.path.spot(k))
+        self.powers.append(power)
+        return surface
+
+
+def look_ahead(
+    path: ScanPath, k: int, powers: list[float], horizon: int, memory: int = 0, foresight: int | None = None
+) -> Preview:
+    """What the scanner knows at tick `k` after it gave `powers`: `foresight` ticks of its way, or all."""
+    past = min(k, memory)
+    way, lit = path.preview(k - past, past + horizon), path.preview_lit(k, horizon)
+    if foresight is not None and foresight < horizon:
+        way, lit = go_straight(path, k, min(foresight, len(path) - k), way, lit)
+    return Preview(
+        time=k * path.tick,
+        tick=path.tick,
+        positions=way,
+        powers=np.array(powers[k - past : k]),
+        lit=lit,
+        was_lit=path.lit[k - past : k],
+    )
+
+
+def go_straight(
+    path: ScanPath, k: int, known: int, way: FloatArray, lit: NDArray[np.bool_]
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """A preview at tick `k` that goes straight on, lit as before, after the `known` ticks ahead.
+
+    Whether the laser is on in the coming tick is known in any case. A beam that has not moved yet rests.
+    """
+    last, unknown = k + known, len(lit) - known
+    hop = path.positions[last] - path.positions[last - 1] if last else np.zeros(2)
+    beyond = path.positions[last] + np.outer(np.arange(1.0, unknown + 1), hop)
+    lit = lit.copy()
+    lit[max(known, 1) :] = lit[max(known, 1) - 1]
+    return np.concatenate((way[: len(way) - unknown], beyond)), lit
+
+
+def bound(power: float, bounds: tuple[float, float]) -> float:
+    """The laser's own limits; what is no number is the least power."""
+    return min(max(power, bounds[0]), bounds[1]) if np.isfinite(power) else bounds[0]
+
+
+@runtime_checkable
+class Aiming(Protocol):
+    """A controller that takes another window between two ticks."""
+
+    def set_window(self, low: float, high: float) -> None:
+        """Aim at another window, K, from the next tick on."""
+
+
+class SteeredController:
+    """A controller whose window may change; every action says which one it was decided for."""
+
+    def __init__(self, inner: Controller, window: tuple[float, float]) -> None:
+        self.inner = inner
+        self.name, self.horizon = inner.name, getattr(inner, "horizon", 1)
+        self.memory = getattr(inner, "memory", 0)
+        self.notes: tuple[str, ...] = getattr(inner, "notes", ())
+        self.window = window  # K
+
+    @property
+    def aims(self) -> bool:
+        """Does the controller look at the window at all? Constant power does not."""
+        return isinstance(self.inner, Aiming)
+
+    def set_window(self, low: float, high: float) -> None:
+        """What is wanted from the next tick on, K; scores follow it, whether the controller can or not."""
+        if isinstance(self.inner, Aiming):
+            self.inner.set_window(low, high)
+        self.window = low, high
+
+    def reset(self) -> None:
+        """Forget everything; the next tick is the first."""
+        if hasattr(self.inner, "reset"):
+            self.inner.reset()
+
+    def act(self, image: Image | None, preview: Preview) -> Action:
+        """Decide the power of the coming tick."""
+        answer = self.inner.act(image, preview)
+        return replace(answer, window=self.window) if isinstance(answer, Action) else answer
+
+
+class Steering:
+    """The wheel of a run: `wrap` and `drift` go into its hooks, the verbs are for who holds it."""
+
+    def __init__(self, window: tuple[float, float]) -> None:
+        self.window = window  # K, at the start
+        self.absorbed = 1.0  # of what the plate took at the start
+        self.controller: SteeredController | None = None
+
+    def wrap(self, controller: Controller) -> Controller:
+        """Take hold of a controller."""
+        self.controller = SteeredController(controller, self.window)
+        return self.controller
+
+    def drift(self, k: int, power: float) -> float:
+        """The power that the plate gets, W."""
+        return self.absorbed * power
+
+    def aim(self, low: float, high: float) -> None:
+        """Another window, K, from the next tick on."""
+        if self.controller is not None:
+            self.controller.set_window(low, high)
+        self.window = low, high
+
+    def absorb(self, factor: float) -> None:
+        """Another absorptivity from the next tick on, as a share of what it was at the start."""
+        if not LOWEST <= factor <= HIGHEST:
+            raise BadInput(
+                f"absorptivity may change by a factor of {LOWEST:g} to {HIGHEST:g}, got {factor:g}: change it"
+            )
+        self.absorbed = factor
+
+
 Progress = Callable[[int, int], None]  # ticks done, ticks in all
 
-COMPLETED = "path completed"
 NOTHING = Hottest(np.nan, np.nan, np.nan)  # of no image
 UNUSABLE = (Status.NOT_FINITE, Status.NO_ACTION)
 
@@ -69,68 +217,6 @@ class Entry:
 
 Watch = Callable[[int, Tick], None]
 """Index and tick as soon as it is done; may wait, and may raise `StopRun`."""
-
-
-# No slots: arrays are frozen after birth.
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Run:
-    """A closed loop's record; entry k belongs to t = (k+1)Δt and to the power of the tick that ends then."""
-
-    path: str
-    controller: str
-    plant: str
-    process: Process
-    subgrid: bool  # is this plant's T_max the peak between the nodes, or the hottest node?
-    t: FloatArray  # (n,), s
-    positions: FloatArray  # (n, 2), m, of the beam
-    lit: NDArray[np.bool_]  # (n,), may the laser be on?
-    counted: Counted  # which ticks count above and below the window
-    power: FloatArray  # (n,), W
-    clipped: int = 0  # lit ticks in which more or less was asked for than the laser can give
-    t_node: FloatArray  # (n,), K, of the hottest node
-    t_peak: FloatArray  # (n,), K, between the nodes
-    measured: FloatArray  # (n,), K, peak of the image that came then, however old; NaN where none did
-    measured_at: FloatArray | None = None  # (n, 2), m, where in the image that peak lay
-    predicted: FloatArray  # (n,), K, one tick before; NaN where nothing was predicted
-    margins: FloatArray | None = None  # (n, 2), K, above and below, where they may change from tick to tick
-    windows: FloatArray | None = None  # (n, 2), K, low and high, where they may change likewise
-    statuses: tuple[Status, ...]
-    iterations: NDArray[np.intp]  # (n,)
-    solve_s: FloatArray  # (n,), inside the solver
-    wall_s: FloatArray  # (n,), the whole decision
-    ending: str = COMPLETED  # why the run ended; a sentence
-    notes: tuple[str, ...] = ()  # what a reader should know; sentences without their full stop
-    problem: MpcProblem | None = None  # what the controller was asked for, if it plans
-
-    def __repr__(self) -> str:
-        low, high = self.t_max[self.counted.below], self.t_max[self.counted.above]
-        known = f"{low.min():.1f}–{high.max():.1f} K" if len(low) and len(high) else "no tick that counts"
-        end = "" if self.ending == COMPLETED else f", {self.ending}"
-        return f"Run({self.path!r}: {self.controller} on {self.plant}, {len(self)} ticks, {known}{end})"
-
-    def __len__(self) -> int:
-        return len(self.t)
-
-    def table(self) -> dict[str, list[Any]]:
-        """The run tick by tick, a list for each quantity with its unit in the name; for pandas.DataFrame."""
-        from laserloop.loop.scores import series_of
-
-        return {name: list(values) for name, values in series_of(self).items()}
-
-    @property
-    def tick(self) -> float:
-        """The control period, s."""
-        return self.process.tick
-
-    @property
-    def t_max(self) -> FloatArray:
-        """What this plant calls T_max: between the nodes, or at the hottest node as in the paper, K."""
-        return self.t_peak if self.subgrid else self.t_node
-
-    @property
-    def settled(self) -> NDArray[np.bool_]:
-        """Lit ticks long after a start: gains are tuned and margins calibrated for these, not scored."""
-        return mark_settled(self.lit)
 
 
 def run_closed_loop(
@@ -241,16 +327,6 @@ def decide(controller: Controller, image: Image | None, preview: Preview) -> tup
     except Exception as error:  # a user's own controller; a bad tick is data
         return Action(power=0.0, status=Status.RAISED), f"{type(error).__name__}: {error}"
     return read_answer(answer), ""
-
-
-def read_answer(answer: object) -> Action:
-    """An answer as an action, whatever it is."""
-    power: object = answer.power if isinstance(answer, Action) else answer
-    if isinstance(power, bool) or not isinstance(power, Real):
-        return Action(power=0.0, status=Status.NO_ACTION)
-    if not np.isfinite(float(power)):
-        return Action(power=0.0, status=Status.NOT_FINITE)
-    return answer if isinstance(answer, Action) else Action(power=float(power), status=Status.BARE)
 
 
 def read_prediction(action: Action) -> float:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from laserloop.control.action import Status
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution
+from laserloop.control.controller import Status
+from laserloop.control.problem import MpcProblem, Question, Solution
 from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.network import MATRICES, PackedNetwork, pack_network
 from laserloop.native.render import (

@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import DTypeLike
 
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Adjusting, Question, Solution
+from laserloop.control.problem import Adjusting, MpcProblem, Question, Solution
 from laserloop.control.sqp import SqpSolver
 from laserloop.native.build import NoCompiler
 from laserloop.native.engine import CEngine

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Status
+from laserloop.control.controller import CREDIBLE, Status
 from laserloop.control.problem import MpcProblem
-from laserloop.control.validator import CREDIBLE
 from laserloop.native.network import MATRICES, PackedNetwork
 from laserloop.predict.networks.folding import SMOOTHING
 from laserloop.predict.networks.model import Model

@@ -10,11 +10,10 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from laserloop.control.action import Action, Controller, Status
+from laserloop.control.controller import Action, Controller, ImageValidator, Status
 from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem
 from laserloop.control.sqp import SqpSolver
-from laserloop.control.validator import ImageValidator
 from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.engine import STATUSES, address, aligned, lay_problem
 from laserloop.native.prebuilt import find_prebuilt

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Status
+from laserloop.control.controller import CREDIBLE, Status
 from laserloop.control.problem import MpcProblem
-from laserloop.control.validator import CREDIBLE
 from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.deployed import Deployed
 from laserloop.native.export import (

@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.observation import AHEAD, BEHIND, LIMIT, SIZE, SLOW, SPOTS, WAY, Scales, describe_way
+from laserloop.control.policy import (
+    AHEAD,
+    BEHIND,
+    LIMIT,
+    SIZE,
+    SLOW,
+    SPOTS,
+    WAY,
+    Scales,
+    describe_way,
+)
 from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.engine import address, aligned
 from laserloop.native.render import read_source

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Status
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question, Solution, Solver
+from laserloop.control.controller import Status
+from laserloop.control.problem import MpcProblem, Question, Solution, Solver
 from laserloop.native.build import NoCompiler
 from laserloop.native.engine import CEngine
 from laserloop.predict.networks.architecture import ROW

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.native.build import NoCompiler
 from laserloop.paths import ScanPath
 from laserloop.planning.commands import Commands

@@ -11,8 +11,8 @@ from laserloop.arena.environments.loop_env import LoopEnv
 from laserloop.arena.environments.reward import WORST, find_reward
 from laserloop.arena.playback import Playback
 from laserloop.arena.tasks import find_task
-from laserloop.control.observation import AHEAD, PARTS, SIZE, Scales
-from laserloop.loop.case import Hooks, run_case
+from laserloop.control.policy import AHEAD, PARTS, SIZE, Scales
+from laserloop.loop.scenario import Hooks, run_case
 from laserloop.process import Process
 
 TASK = "stroke-304-hard-v1:10003@30"

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.loop.rig import look_ahead
+from laserloop.loop.run import look_ahead
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant.camera import Image, develop
 from laserloop.plant.surface import Surface

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from laserloop.loop.rig import look_ahead
+from laserloop.loop.run import look_ahead
 from laserloop.paths import find_path
 from laserloop.plant.camera import develop
 from laserloop.plant.surface import Surface

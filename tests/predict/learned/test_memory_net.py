@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from laserloop.data.scaling import Scaler
-from laserloop.loop.rig import look_ahead
+from laserloop.loop.run import look_ahead
 from laserloop.paths import find_path
 from laserloop.plant.camera import develop
 from laserloop.plant.surface import Surface

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from laserloop.loop.case import LoopCase, run_case
-from laserloop.loop.faults import Fault
+from laserloop.loop.disturbances import Fault
+from laserloop.loop.scenario import LoopCase, run_case
 from laserloop.predict.twin import TwinPredictor
 from laserloop.predict.twin.twin import delay
 from laserloop.process import Process

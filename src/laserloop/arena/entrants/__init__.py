@@ -29,7 +29,7 @@ from laserloop.arena.entrants.twin import (
 )
 from laserloop.arena.shelf import name_folder
 from laserloop.bad_input import BadInput
-from laserloop.loop.own_file import names_own
+from laserloop.loop.controllers import names_own
 
 LEARNERS: tuple[Entrant, ...] = (
     *(TWIN_CORRECTED, KOOPMAN, AFFINE_HISTORY, TIDE, TIDE_QUANTILE, FNO),

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from laserloop.arena.entrant import Entrant, Seat
 from laserloop.arena.entrants.gains import find_seat_gains
-from laserloop.control.action import Controller
-from laserloop.control.constant import ConstantController
+from laserloop.control.controller import Controller
+from laserloop.control.simple import ConstantController
 
 
 def make(seat: Seat) -> Controller:

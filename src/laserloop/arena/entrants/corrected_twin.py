@@ -18,12 +18,17 @@ from laserloop.arena.entrant import Cost, Entrant, Seat
 from laserloop.arena.lessons import NEAR, PROCESS, TICKS, hash_lessons, read_lessons
 from laserloop.arena.shelf import SHELF
 from laserloop.arena.tasks import SPLITS, Task
-from laserloop.control.action import Controller
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
+from laserloop.control.controller import Controller
+from laserloop.control.mpc import plan_with
+from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.data.record import COLUMNS
-from laserloop.loop.case import Hooks, Prepared, find_scan, run_case, tell_process
-from laserloop.loop.controllers import plan_with
+from laserloop.loop.scenario import (
+    Hooks,
+    Prepared,
+    find_scan,
+    run_case,
+    tell_process,
+)
 from laserloop.paths.families import FAMILIES
 from laserloop.plant import Plant
 from laserloop.predict.learned.correction import (

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from laserloop.arena.entrant import Entrant, Seat
 from laserloop.arena.entrants.gains import find_feedforward_gains
-from laserloop.control.action import Controller
-from laserloop.control.feedforward import FeedforwardController
+from laserloop.control.controller import Controller
+from laserloop.control.simple import FeedforwardController
 
 
 def make(seat: Seat) -> Controller:

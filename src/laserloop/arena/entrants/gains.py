@@ -2,9 +2,7 @@
 
 from laserloop.arena.entrant import Seat
 from laserloop.bad_input import BadInput
-from laserloop.control.feedforward import FeedforwardGains
-from laserloop.control.gains import Gains, find_gains
-from laserloop.control.pi import PiGains
+from laserloop.control.simple import FeedforwardGains, Gains, PiGains, find_gains
 
 
 def find_seat_gains(seat: Seat) -> Gains:

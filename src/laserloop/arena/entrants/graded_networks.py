@@ -13,9 +13,9 @@ from time import process_time
 from laserloop.arena.entrant import Cost, Entrant, Seat
 from laserloop.arena.lessons import PLANT, PROCESS, TICKS, hash_lessons, read_lessons
 from laserloop.arena.shelf import SHELF
-from laserloop.control.action import Controller
+from laserloop.control.controller import Controller
+from laserloop.control.mpc import plan_with
 from laserloop.data.windows import Windows, cut_episode, join_windows
-from laserloop.loop.controllers import plan_with
 from laserloop.predict.networks import (
     FitSettings,
     Lstm,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from laserloop.arena.entrant import Entrant, Seat
 from laserloop.arena.entrants.gains import find_seat_gains
 from laserloop.arena.playback import Playback
-from laserloop.control.action import Controller
+from laserloop.control.controller import Controller
 
 FloatArray = NDArray[np.float64]
 

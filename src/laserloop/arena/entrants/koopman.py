@@ -13,8 +13,8 @@ import numpy as np
 from laserloop.arena.entrant import Cost, Entrant, Seat
 from laserloop.arena.lessons import PROCESS, TICKS, hash_lessons, read_lessons
 from laserloop.arena.shelf import SHELF
-from laserloop.control.action import Controller
-from laserloop.loop.controllers import plan_with
+from laserloop.control.controller import Controller
+from laserloop.control.mpc import plan_with
 from laserloop.predict.learned.koopman_fit import fit_koopman, load_koopman, save_koopman
 from laserloop.predict.learned.koopman_predictor import KoopmanPredictor
 from laserloop.process import find_process

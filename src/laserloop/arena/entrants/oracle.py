@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from laserloop.arena.entrant import Entrant, Seat
-from laserloop.control.action import Controller
+from laserloop.control.controller import Controller
 from laserloop.loop.controllers import make_oracle
 from laserloop.predict import rehearsal
 

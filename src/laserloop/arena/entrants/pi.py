@@ -4,8 +4,8 @@ from pathlib import Path
 
 from laserloop.arena.entrant import Entrant, Seat
 from laserloop.arena.entrants.gains import find_pi_gains
-from laserloop.control.action import Controller
-from laserloop.control.pi import PiController
+from laserloop.control.controller import Controller
+from laserloop.control.simple import PiController
 
 
 def make(seat: Seat) -> Controller:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from laserloop.arena.entrant import Entrant, Seat
 from laserloop.arena.entrants.gains import find_pi_gains
-from laserloop.control.action import Controller
-from laserloop.control.pi import PiController
+from laserloop.control.controller import Controller
+from laserloop.control.simple import PiController
 
 # The best of twelve pairs by RMS on zigzag, raster and hairpin 10001 (public, 120 ticks, nominal):
 # 18.0 K instead of 37.9 K with the gains of the undisturbed plant.

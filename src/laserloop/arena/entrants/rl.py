@@ -8,7 +8,7 @@ from pathlib import Path
 from laserloop.arena.entrant import Cost, Entrant, Seat
 from laserloop.arena.shelf import SHELF
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Controller
+from laserloop.control.controller import Controller
 from laserloop.control.policy import PolicyController, find_policy
 
 NAME = "rl"

@@ -13,9 +13,15 @@ from laserloop.arena.environments.reward import WORST, find_reward
 from laserloop.arena.levels import LEVELS
 from laserloop.arena.tasks import PLANT, SPLITS, Task, find_task
 from laserloop.bad_input import BadInput
-from laserloop.control.observation import LIMIT, SIZE, Observer, Vector
-from laserloop.loop.case import TICKS, LoopCase, build_plant, find_scan, make_rig
-from laserloop.loop.rig import Rig
+from laserloop.control.policy import LIMIT, SIZE, Observer, Vector
+from laserloop.loop.run import Rig
+from laserloop.loop.scenario import (
+    TICKS,
+    LoopCase,
+    build_plant,
+    find_scan,
+    make_rig,
+)
 from laserloop.paths.families import FAMILIES
 from laserloop.plant import Surface
 from laserloop.predict.twin import Starts

@@ -6,7 +6,7 @@ e  (T_max − middle) / half the window's width, so that |e| = 1 on its edges
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.control.observation import Scales
+from laserloop.control.policy import Scales
 
 FloatArray = NDArray[np.float64]
 

@@ -18,8 +18,8 @@ from laserloop.arena.environments.reward import find_reward
 from laserloop.arena.levels import LEVELS, Level
 from laserloop.arena.tasks import PLANT, SPLITS, Task
 from laserloop.bad_input import BadInput
-from laserloop.control.observation import SPOTS, Vector
-from laserloop.loop.case import TICKS, LoopCase, find_scan
+from laserloop.control.policy import SPOTS, Vector
+from laserloop.loop.scenario import TICKS, LoopCase, find_scan
 from laserloop.native.build import NoCompiler
 from laserloop.native.twin_loops import TwinLoops
 from laserloop.paths import ScanPath

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.arena.environments.twin_env import TwinVectorEnv
-from laserloop.control.problem import MpcProblem
-from laserloop.control.twin import make_twin_problem
-from laserloop.loop.rig import look_ahead
+from laserloop.control.problem import MpcProblem, make_twin_problem
+from laserloop.loop.run import look_ahead
 from laserloop.native.twin import Memory, TwinController
 from laserloop.predict.twin import TwinPredictor
 

@@ -11,8 +11,14 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from laserloop.arena.environments.loop_env import ACTIONS, LoopEnv
 from laserloop.arena.environments.twin_env import TwinVectorEnv
-from laserloop.control.observation import AHEAD, BEHIND, LIMIT, PARTS, Vector
-from laserloop.control.policy import INPUTS
+from laserloop.control.policy import (
+    AHEAD,
+    BEHIND,
+    INPUTS,
+    LIMIT,
+    PARTS,
+    Vector,
+)
 
 Infos = list[dict[str, Any]]
 

@@ -1,6 +1,6 @@
 /* Many closed loops at once, each on a twin of its own as the plant: a power in, what a learner sees out.
 
-   The vector that is seen is laid out as in laserloop/control/observation.py, whose sizes are defined from there:
+   The vector that is seen is laid out as in laserloop/control/policy.py, whose sizes are defined from there:
    PAST, SPOTS, WAY, SEEN, LATE. Its part from WAY on is of the path alone and is copied. */
 
 #include "twin.c"

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from laserloop.bad_input import BadInput
-from laserloop.loop.cache import write_json
 from laserloop.papers.halilovic.size import Size
+from laserloop.store import write_json
 
 SETTINGS_FILE, LOCK_FILE = "settings.json", ".lock"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from laserloop.loop.case import LoopCase, record_case
+from laserloop.loop.scenario import LoopCase, record_case
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from laserloop.loop.case import LoopCase, record_case
+from laserloop.loop.scenario import LoopCase, record_case
 from laserloop.papers.halilovic.study.loop_tables import list_scenarios
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from laserloop.control.action import Status
+from laserloop.control.controller import Status
 from laserloop.control.ipopt import MOST_ITERATIONS
 from laserloop.papers.halilovic.pages.claims import judge_paper
 from laserloop.papers.halilovic.pages.pick import read_asked, read_rows

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from laserloop.evaluation.calibration import calibrate
-from laserloop.loop.cache import has_case, solve_case
 from laserloop.papers.halilovic.folder import Folder
 from laserloop.papers.halilovic.size import DEPLOYED
 from laserloop.papers.halilovic.stage import Stage, Task
 from laserloop.predict.networks import find_model
+from laserloop.store import has_case, solve_case
 
 
 def list_tasks(folder: Folder) -> list[Task]:

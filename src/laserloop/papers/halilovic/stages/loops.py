@@ -5,9 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from laserloop.control.gains import find_gains
-from laserloop.loop.cache import has_case, solve_case
-from laserloop.loop.case import LoopCase, keep_case
+from laserloop.control.simple import find_gains
+from laserloop.loop.scenario import LoopCase, keep_case
 from laserloop.papers.halilovic.folder import Folder
 from laserloop.papers.halilovic.size import DEPLOYED, HORIZON_SEEDS, OUTLOOK, SEEDS, TABLE_3
 from laserloop.papers.halilovic.stage import Stage, Task
@@ -25,6 +24,7 @@ from laserloop.paths import find_path
 from laserloop.plant import make_plant
 from laserloop.predict.networks import find_model
 from laserloop.process import Process
+from laserloop.store import has_case, solve_case
 
 CLOCKED = ("solve_ms", "tick_ms")
 WITH_SERIES = ("table_2", "realtime")

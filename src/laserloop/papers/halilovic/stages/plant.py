@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from laserloop.loop.cache import has_case
 from laserloop.papers.halilovic.folder import Folder
 from laserloop.papers.halilovic.stage import Stage, Task
 from laserloop.papers.halilovic.study.plant_accuracy import judge_plants, list_lines, run_line
+from laserloop.store import has_case
 
 
 def list_tasks(folder: Folder) -> list[Task]:

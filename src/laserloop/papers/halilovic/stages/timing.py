@@ -10,8 +10,7 @@ from laserloop.bench.questions import collect_questions
 from laserloop.data.excitation import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation.latency import measure_latency
-from laserloop.loop.cache import has_case, solve_case
-from laserloop.loop.case import LoopCase, keep_case
+from laserloop.loop.scenario import LoopCase, keep_case
 from laserloop.papers.halilovic.folder import Folder
 from laserloop.papers.halilovic.size import DEPLOYED
 from laserloop.papers.halilovic.stage import Stage, Task
@@ -20,6 +19,7 @@ from laserloop.papers.halilovic.stages.offline import find_trajectories
 from laserloop.papers.halilovic.study.loop_tables import list_scenarios
 from laserloop.papers.halilovic.study.timing import time_forward, time_solvers
 from laserloop.predict.networks import find_model
+from laserloop.store import has_case, solve_case
 
 RACERS = {"ms-deeponet": "corner-nh5-seed0", "lstm": "corner-lstm"}
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from laserloop.evaluation.offline import REALISATIONS, evaluate
 from laserloop.evaluation.trajectories import TICKS, Trajectories
-from laserloop.loop.cache import solve_case
 from laserloop.predict.networks import Model
+from laserloop.store import solve_case
 
 SEEN = ("horizontal", "vertical", "spiral")
 UNSEEN = "diagonal"

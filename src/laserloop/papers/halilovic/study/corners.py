@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.loop.cache import solve_case
-from laserloop.loop.case import TICKS, Hooks, LoopCase, record_case
+from laserloop.loop.scenario import TICKS, Hooks, LoopCase, record_case
 from laserloop.papers.halilovic.study.claim import is_near
 from laserloop.papers.halilovic.study.failure import NEAR_CORNER, describe_failure
 from laserloop.papers.halilovic.study.loop_claims import OVERSHOOT_WITHIN, RUN_WITHIN
@@ -23,6 +22,7 @@ from laserloop.papers.halilovic.study.published import CORNER_FAILURE, TABLE_2
 from laserloop.paths import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, find_path
 from laserloop.paths.area import HALF_WIDTH
 from laserloop.predict.networks import find_model
+from laserloop.store import solve_case
 
 ACCELERATION = 1000.0  # m/s², of a beam that slows down: it stops within 46 µm, 2.4 ticks
 RAMP = 24  # points along a change of speed

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.control.embedding import embed
+from laserloop.control.ipopt import embed
 from laserloop.loop.controllers import choose_camera
-from laserloop.loop.rig import look_ahead
+from laserloop.loop.run import look_ahead
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, Plant
 from laserloop.predict.networks import Model

@@ -19,9 +19,9 @@ from laserloop.data.record import COLUMNS
 from laserloop.data.windows import BRANCH_COLUMNS, FIRST
 from laserloop.evaluation.offline import REALISATIONS
 from laserloop.evaluation.trajectories import Trajectories
-from laserloop.loop.cache import solve_case
 from laserloop.papers.halilovic.study.ablations import SEEN, UNSEEN
 from laserloop.predict.networks import Model
+from laserloop.store import solve_case
 
 LENGTHS = (5, 20, 50)  # ticks
 MODELS = {

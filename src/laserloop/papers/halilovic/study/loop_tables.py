@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from laserloop.loop.case import TICKS, LoopCase
+from laserloop.loop.scenario import TICKS, LoopCase
 from laserloop.process import Process
 
 PATHS = ("vertical", "spiral", "diagonal")

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from laserloop.loop.cache import solve_case
 from laserloop.plant import Plant, PlantSettings
 from laserloop.plant.paper import Grid, PaperHeat
 from laserloop.process import Process
 from laserloop.process.heat_table import tabulate
+from laserloop.store import solve_case
 
 POWER, SPEED, TICK = 14.0, 0.3, 1.25e-4  # W, m/s, s
 TICKS, SETTLED = 64, 40  # 2.4 mm; T_max is steady to 0.01 K per tick after 1.5 mm

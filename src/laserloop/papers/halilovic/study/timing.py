@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from laserloop.control.ipopt import IpoptSolver
-from laserloop.control.problem import MpcProblem
-from laserloop.control.question import Question
-from laserloop.loop.scores import spread
+from laserloop.control.problem import MpcProblem, Question
+from laserloop.loop.record import spread
 from laserloop.paths import find_path
 from laserloop.plant import make_plant
 from laserloop.predict.networks import Model, make_predictor

@@ -1,21 +1,88 @@
-"""Scores: the numbers a closed loop is judged by, taken against the plant's own temperature."""
+"""The record of a closed loop: what is kept of each tick, and the numbers it is judged by.
+
+Scores are taken against the plant's own temperature.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import check_kind
-from laserloop.loop.run import Run
-from laserloop.paths.path import SETTLING_TICKS
-from laserloop.predict.twin import score_starts
+from laserloop.control.controller import Status
+from laserloop.control.problem import MpcProblem
+from laserloop.paths.path import SETTLING_TICKS, mark_settled
+from laserloop.predict.twin import Counted, score_starts
+from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
 
+COMPLETED = "path completed"
 MARGINS = ("margin_above_k", "margin_below_k")  # of each tick, in a series
 WINDOWS = ("window_low_k", "window_high_k")  # likewise
+
+
+# No slots: arrays are frozen after birth.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Run:
+    """A closed loop's record; entry k belongs to t = (k+1)Δt and to the power of the tick that ends then."""
+
+    path: str
+    controller: str
+    plant: str
+    process: Process
+    subgrid: bool  # is this plant's T_max the peak between the nodes, or the hottest node?
+    t: FloatArray  # (n,), s
+    positions: FloatArray  # (n, 2), m, of the beam
+    lit: NDArray[np.bool_]  # (n,), may the laser be on?
+    counted: Counted  # which ticks count above and below the window
+    power: FloatArray  # (n,), W
+    clipped: int = 0  # lit ticks in which more or less was asked for than the laser can give
+    t_node: FloatArray  # (n,), K, of the hottest node
+    t_peak: FloatArray  # (n,), K, between the nodes
+    measured: FloatArray  # (n,), K, peak of the image that came then, however old; NaN where none did
+    measured_at: FloatArray | None = None  # (n, 2), m, where in the image that peak lay
+    predicted: FloatArray  # (n,), K, one tick before; NaN where nothing was predicted
+    margins: FloatArray | None = None  # (n, 2), K, above and below, where they may change from tick to tick
+    windows: FloatArray | None = None  # (n, 2), K, low and high, where they may change likewise
+    statuses: tuple[Status, ...]
+    iterations: NDArray[np.intp]  # (n,)
+    solve_s: FloatArray  # (n,), inside the solver
+    wall_s: FloatArray  # (n,), the whole decision
+    ending: str = COMPLETED  # why the run ended; a sentence
+    notes: tuple[str, ...] = ()  # what a reader should know; sentences without their full stop
+    problem: MpcProblem | None = None  # what the controller was asked for, if it plans
+
+    def __repr__(self) -> str:
+        low, high = self.t_max[self.counted.below], self.t_max[self.counted.above]
+        known = f"{low.min():.1f}–{high.max():.1f} K" if len(low) and len(high) else "no tick that counts"
+        end = "" if self.ending == COMPLETED else f", {self.ending}"
+        return f"Run({self.path!r}: {self.controller} on {self.plant}, {len(self)} ticks, {known}{end})"
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def table(self) -> dict[str, list[Any]]:
+        """The run tick by tick, a list for each quantity with its unit in the name; for pandas.DataFrame."""
+        return {name: list(values) for name, values in series_of(self).items()}
+
+    @property
+    def tick(self) -> float:
+        """The control period, s."""
+        return self.process.tick
+
+    @property
+    def t_max(self) -> FloatArray:
+        """What this plant calls T_max: between the nodes, or at the hottest node as in the paper, K."""
+        return self.t_peak if self.subgrid else self.t_node
+
+    @property
+    def settled(self) -> NDArray[np.bool_]:
+        """Lit ticks long after a start: gains are tuned and margins calibrated for these, not scored."""
+        return mark_settled(self.lit)
 
 
 def settled_from(run: Run) -> int:

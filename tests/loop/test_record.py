@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from laserloop.control.action import Status
-from laserloop.loop.run import Run
-from laserloop.loop.scores import score, series_of, spread
+from laserloop.control.controller import Status
+from laserloop.loop.record import Run, score, series_of, spread
 from laserloop.paths import ScanPath
 from laserloop.predict.twin import Counted
 from laserloop.process import Process

@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Action, Controller, Status
-from laserloop.control.gains import Gains, find_gains
-from laserloop.control.twin import make_twin_problem
-from laserloop.loop.case import (
+from laserloop.control.controller import Action, Controller, Status
+from laserloop.control.mpc import plan_with
+from laserloop.control.problem import make_twin_problem
+from laserloop.control.simple import Gains, find_gains
+from laserloop.loop.controllers import choose_camera
+from laserloop.loop.disturbances import Fault
+from laserloop.loop.scenario import (
     Hooks,
     LoopCase,
     Prepared,
@@ -24,8 +27,6 @@ from laserloop.loop.case import (
     run_case,
     tell_process,
 )
-from laserloop.loop.controllers import choose_camera, plan_with
-from laserloop.loop.faults import Fault
 from laserloop.papers.halilovic.study.loop_tables import list_table_2, list_table_3
 from laserloop.papers.halilovic.study.published import TABLE_2, TABLE_3
 from laserloop.paths import ScanPath, find_path, sample_polyline
@@ -325,7 +326,7 @@ def test_gains_are_those_of_the_speed_that_the_path_has(monkeypatch: pytest.Monk
         asked.append(process.speed)
         return gains
 
-    monkeypatch.setattr("laserloop.loop.case.find_gains", find)
+    monkeypatch.setattr("laserloop.loop.scenario.find_gains", find)
     for speed in (0.304, 0.31, 0.4):
         path = sample_polyline(np.array([[0.0, 0.0], [1e-4, 0.0]]), name="line", speed=speed)
         run_case(LoopCase(path="line", controller="constant"), Hooks(path=path))

@@ -8,7 +8,7 @@ import pytest
 
 import laserloop
 from laserloop.bad_input import BadInput
-from laserloop.loop.cache import RESULT_FILE, has_case, name_case, solve_case
+from laserloop.store import RESULT_FILE, has_case, name_case, solve_case
 from laserloop.versions import hash_code, hash_source
 
 
@@ -29,10 +29,10 @@ def test_a_case_on_disk_is_not_computed_again(tmp_path: Path) -> None:
 
 def test_a_result_of_other_code_is_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {"path": "spiral"}
-    monkeypatch.setattr("laserloop.loop.cache.hash_code", lambda: "old")
+    monkeypatch.setattr("laserloop.store.hash_code", lambda: "old")
     assert solve_case(tmp_path, settings, lambda: {"a": 1}) == {"a": 1}
     assert has_case(tmp_path, settings)
-    monkeypatch.setattr("laserloop.loop.cache.hash_code", lambda: "new")
+    monkeypatch.setattr("laserloop.store.hash_code", lambda: "new")
     assert not has_case(tmp_path, settings)
     assert solve_case(tmp_path, settings, lambda: {"a": 2}) == {"a": 2}
     codes = [json.loads(file.read_text())["code"] for file in tmp_path.glob("*/settings.json")]

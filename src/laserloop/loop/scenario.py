@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from laserloop.bad_input import BadInput
-from laserloop.control.action import Controller
-from laserloop.control.gains import Gains, find_gains
+from laserloop.control.controller import Controller
 from laserloop.control.margins import Margins, find_margins
-from laserloop.control.problem import ROOM, MpcProblem
-from laserloop.control.twin import make_twin_problem
-from laserloop.loop.cache import hash_file, solve_case
+from laserloop.control.problem import ROOM, MpcProblem, make_twin_problem
+from laserloop.control.simple import Gains, find_gains
 from laserloop.loop.controllers import (
     WITH_GAINS,
     WITH_MODEL,
@@ -23,31 +21,94 @@ from laserloop.loop.controllers import (
     check_used,
     choose_camera,
     make_controller,
+    names_own,
 )
-from laserloop.loop.deadline import DeadlineController, draw_charges
-from laserloop.loop.faults import Disturb, Drift, Fault, disturb_by, drift_by
-from laserloop.loop.notes import (
-    tell_margin,
-    tell_mismatch,
-    tell_narrow,
-    tell_range,
-    tell_reach,
-    tell_sampling,
-    tell_solver,
-    tell_uncalibrated,
+from laserloop.loop.disturbances import (
+    DeadlineController,
+    Disturb,
+    Drift,
+    Fault,
+    disturb_by,
+    draw_charges,
+    drift_by,
 )
-from laserloop.loop.own_file import names_own
-from laserloop.loop.rig import Rig
-from laserloop.loop.run import Run, Watch, run_rig
-from laserloop.loop.scores import score, series_of
-from laserloop.loop.tuning import tune_for
+from laserloop.loop.record import Run, score, series_of
+from laserloop.loop.run import Rig, Watch, run_rig
 from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import Camera, Plant, make_plant
 from laserloop.predict.networks import Model, find_model
 from laserloop.predict.trained_for import SPEED_RANGE, Misfit
-from laserloop.process import Process, find_process, shipped_processes
+from laserloop.predict.twin.reach import judge_reach
+from laserloop.process import CameraSettings, Process, find_process, shipped_processes
 from laserloop.process.camera import Sampling
-from laserloop.process.mismatch import check_factors, mismatch
+from laserloop.process.mismatch import LAG, check_factors, mismatch
+from laserloop.store import hash_file, solve_case
+
+Notes = tuple[str, ...]
+
+
+def tell_margin(model: Model | None, camera: CameraSettings, delta_k: float | None) -> Notes:
+    """A note if a margin is taken from a calibration that saw a better camera."""
+    perfect = (camera.noise, camera.delay, camera.every, camera.exposure) == (0.0, 0, 1, 1)
+    if model is None or not model.margin or delta_k is not None or perfect:
+        return ()
+    return (
+        f"the margin of {model.margin:.1f} K was calibrated on exact images of every tick, so it does not "
+        "cover this camera's noise, delay, rate and exposure",
+    )
+
+
+def tell_sampling(model: Model | None, sampling: Sampling | None) -> Notes:
+    """A note if temperatures ahead are read in another way than the model learned."""
+    if model is None or sampling in (None, model.sampling):
+        return ()
+    return (f"temperatures ahead are read by {sampling} sampling; the model learned from {model.sampling}",)
+
+
+def tell_uncalibrated(process: Process) -> Notes:
+    """A note that nothing is promised for this process."""
+    return (
+        f"no margins were calibrated for the process {process.name} as it is here, so none are kept; "
+        "laserloop calibrate --process finds them",
+    )
+
+
+def tell_narrow(margins: Margins, room: float) -> Notes:
+    """A note if a window has no room for its margins."""
+    if max(margins.above, margins.below) <= room:
+        return ()
+    return (
+        f"the margins of {margins.above:.1f} K above and {margins.below:.1f} K below do not fit into the "
+        f"window, so at most {room:.1f} K are kept and the promise is not",
+    )
+
+
+def tell_mismatch(factors: tuple[tuple[str, float], ...]) -> Notes:
+    """A note that the plant is not what the process says."""
+    if not factors:
+        return ()
+    told = ", ".join(f"{name} {'=' if name == LAG else '×'} {factor:g}" for name, factor in factors)
+    return (f"the plant differs from the process, and the controller does not know: {told}",)
+
+
+def tell_reach(process: Process, path: ScanPath) -> Notes:
+    """A note if the laser cannot reach the window."""
+    told = judge_reach(process, path.median_speed) if path.median_speed else None
+    return () if told is None else (told,)
+
+
+def tell_solver(controller: Controller) -> Notes:
+    """A note if the solver is not the one that was meant."""
+    return tuple(getattr(controller, "notes", ()))
+
+
+def tell_range(plant: Plant, run: Run) -> Notes:
+    """A note if the material's range of validity was left."""
+    if not len(run):
+        return ()
+    complaint = plant.settings.material.outside(plant.settings.ambient, float(run.t_max.max()))
+    return () if complaint is None else (complaint,)
+
 
 Progress = Callable[[int, int], None]
 
@@ -364,6 +425,8 @@ def _find_gains(ready: Prepared, hooks: Hooks) -> Gains | None:
         process = replace(process, speed=speed)
     found = find_gains(case.plant, process)
     if found is None:
+        from laserloop.loop.tune import tune_for
+
         long = TUNING.get(case.controller or "", "minutes")
         why = (
             f"no gains of {case.controller} ship for this plant and process, so they are tuned first: {long}"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from laserloop.control.validator import ImageValidator
+from laserloop.control.controller import ImageValidator
 from laserloop.plant import Hottest, Image
 
 
