@@ -32,7 +32,7 @@ from laserloop.data import (
     write_episode,
 )
 from laserloop.data.excitation import Excitation, draw_power
-from laserloop.loop.rig import look_ahead
+from laserloop.loop.run import look_ahead
 from laserloop.paths import find_path
 from laserloop.plant import make_plant
 from laserloop.plant.camera import develop
