@@ -69,7 +69,7 @@ def keep(folder: Path) -> None:
         del older["series"][column]
     given = {"path": "spiral", "plant": "graded", **make_record()["series"], "notes": ["given"]}
     given |= {"t_max_k": [700.0] * 4, "t_peak_k": [701.0] * 4}
-    task = {"task": "arc-304-off-v1:30000", "label": "twin"}
+    task: Words = {"task": "arc-304-off-v1:30000", "label": "twin"}
     records = {
         "a.json": make_record(),
         "b.json": make_record(process=noisy),
@@ -173,7 +173,10 @@ def steer(words: Words, count: int) -> list[Words]:
     if words.get("state") == "paused" and count < 4:
         return [{"do": "step", "ticks": 2}]
     if words.get("state") == "paused":
-        changes = [{"do": "change", "absorbed": 0.9, "window_k": [700.0, 740.0]}, {"do": "resume"}]
+        changes: list[Words] = [
+            {"do": "change", "absorbed": 0.9, "window_k": [700.0, 740.0]},
+            {"do": "resume"},
+        ]
         return [{"do": "change", "absorbed": 1e3}, *changes]
     return []
 

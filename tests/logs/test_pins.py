@@ -85,7 +85,10 @@ def test_a_log_says_what_it_said(name: str, tmp_path: Path) -> None:
 
 def render() -> dict[str, Any]:
     """Tables as they are, and the hash of a cold plate's field."""
-    table = [{"name": "a", "share": 0.25, "there": True}, {"name": "b, c", "share": None, "there": False}]
+    table: list[dict[str, Any]] = [
+        {"name": "a", "share": 0.25, "there": True},
+        {"name": "b, c", "share": None, "there": False},
+    ]
     return {
         "table": render_table(RECORD, ".csv").decode(),
         "rows": render_rows(table, ".csv").decode(),

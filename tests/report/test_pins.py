@@ -17,7 +17,7 @@ from rich.table import Table
 from tests.pinned import differences, plain, read_pin, write_pins
 from tests.report import conftest
 
-from laserloop.control.action import Status
+from laserloop.control.controller import Status
 from laserloop.report.figures import draw_history, draw_overview
 from laserloop.report.fit import draw_fit, tabulate_fit
 from laserloop.report.plan_figures import draw_layers, draw_plan
