@@ -25,7 +25,7 @@ from laserloop.native.network import pack_network
 from laserloop.native.prebuilt import LEVELS, name_prebuilt
 from laserloop.native.render import UNIT
 from laserloop.planning.powers import HORIZON
-from laserloop.predict.networks import find_model
+from laserloop.predict.model import find_model
 from laserloop.predict.twin import TwinSettings
 
 PLACE = "laserloop/native/libraries"

@@ -39,7 +39,7 @@ from laserloop.papers.halilovic.study.ablations import Row, run_ablations
 from laserloop.papers.halilovic.study.claim import Claim, format_claims
 from laserloop.papers.halilovic.study.published import ONE_SHOT_STEPS, SS_AR_STEPS
 from laserloop.papers.halilovic.study.recipes import RECIPES, SEEDS, SHORT, find_models, train_recipes
-from laserloop.predict.networks import Model, find_model, shipped_models
+from laserloop.predict.model import Model, find_model, shipped_models
 from laserloop.report.save import save, save_figure
 
 ROOT = Path(__file__).parent.parent

@@ -27,8 +27,9 @@ from laserloop.arena.tasks import SPLITS
 from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.paths.families import FAMILIES
-from laserloop.predict.networks import NetworkPredictor, find_model
+from laserloop.predict.model import find_model
 from laserloop.predict.twin import TwinPredictor
+from laserloop.predict.window import WindowPredictor
 from laserloop.process import find_process
 from laserloop.report.save import dump, save
 from laserloop.versions import find_versions, hash_loop
@@ -94,7 +95,7 @@ def find_candidate(entrant: Entrant) -> Candidate:
         return Candidate(TwinPredictor(process))
     if entrant.make is None:
         model = find_model(entrant.settings["model"])
-        return Candidate(NetworkPredictor(model), subgrid=model.reading == "peak")
+        return Candidate(WindowPredictor(model), subgrid=model.reading == "peak")
     problem = make_twin_problem(MpcProblem(window=process.window, power=process.laser.power))
     controller = entrant.make(Seat(problem=problem, process=process, fastest=process.speed))
     assert isinstance(controller, MpcController)

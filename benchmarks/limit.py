@@ -21,7 +21,7 @@ from laserloop.native.build import load_library
 from laserloop.native.engine import CEngine, list_sources
 from laserloop.native.network import MATRICES, pack_network
 from laserloop.papers.halilovic.study.claim import format_rows
-from laserloop.predict.networks import find_model
+from laserloop.predict.model import find_model
 
 ROOT = Path(__file__).parent.parent
 FloatArray = NDArray[np.float64]

@@ -29,9 +29,9 @@ from laserloop.data import EnsembleSettings, Windows, cut_windows, lay_out, open
 from laserloop.data.ensemble import HATCH, NAMED_SHAPES, TURNS
 from laserloop.data.windows import join_windows
 from laserloop.loop.scenario import LoopCase, keep_case
-from laserloop.predict.networks import FitSettings, Model, MsDeepONet, find_model, fit, save_model
-from laserloop.predict.networks.train import describe_data
-from laserloop.predict.networks.training_state import Progress
+from laserloop.predict.model import Model, find_model, save_model
+from laserloop.predict.networks import MsDeepONet
+from laserloop.predict.train import FitSettings, Progress, describe_data, fit
 from laserloop.process import Process
 from laserloop.report.save import save, save_figure
 from laserloop.versions import find_versions

@@ -26,16 +26,16 @@ from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories
 from laserloop.evaluation.latency import measure_latency
 from laserloop.papers.halilovic.study.claim import format_rows
-from laserloop.predict.networks import Lstm, Model, MsDeepONet, Scalers, SsAr, find_model
-from laserloop.predict.networks.architecture import Architecture, feature_sizes
+from laserloop.predict.model import Model, Scalers, find_model
+from laserloop.predict.networks import Lstm, MsDeepONet, SsAr, WindowNetwork
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 SHIPPED = "paper-corner"
 TARGETS = {"share_of_peak": 0.40, "peak_memory_mb": 4096.0, "numpy_us": 60.0, "compiled_us": 15.0}
 
 
-def draw_model(architecture: Architecture) -> Model:
-    branch, trunk, target = (Scaler(np.zeros(n), np.ones(n)) for n in feature_sizes(architecture))
+def draw_model(architecture: WindowNetwork) -> Model:
+    branch, trunk, target = (Scaler(np.zeros(n), np.ones(n)) for n in architecture.sizes())
     return Model(
         architecture=architecture,
         weights=architecture.draw_weights(np.random.default_rng(0)),

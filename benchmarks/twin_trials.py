@@ -8,7 +8,7 @@ from pathlib import Path
 from laserloop.loop.disturbances import Fault
 from laserloop.loop.scenario import LoopCase, find_scan
 from laserloop.paths.families import FAMILIES
-from laserloop.predict.trained_for import SPEED_RANGE
+from laserloop.predict.model import SPEED_RANGE
 from laserloop.process import Process, find_process
 
 SEEDS = range(1000, 1030)  # no setting of the twin was chosen on one of these

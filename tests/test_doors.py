@@ -111,14 +111,12 @@ def test_rooms_open_only_their_own_doors() -> None:
 
 def test_the_core_starts_without_pytorch() -> None:
     modules = [
-        path.stem
-        for path in (HOUSE / "predict" / "networks").glob("*.py")
-        if not path.stem.startswith("torch_")
+        path.stem for path in (HOUSE / "predict").glob("*.py") if not path.stem.startswith(("torch_", "__"))
     ]
     names = [
         "laserloop",
         "laserloop.cli",
-        *(f"laserloop.predict.networks.{name}" for name in sorted(modules)),
+        *(f"laserloop.predict.{name}" for name in sorted(modules)),
     ]
     code = f"import sys, {', '.join(names)}; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -60,8 +60,8 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: set[str]) -> None:
 @pytest.mark.parametrize(
     "pattern",
     [
-        r"predict/networks/models/[\w-]+/weights\.safetensors",
-        r"predict/networks/models/[\w-]+/model\.json",
+        r"predict/models/[\w-]+/weights\.safetensors",
+        r"predict/models/[\w-]+/model\.json",
         r"native/c/laserloop\.c",
         r"control/gains/\w+\.json",
         r"process/alloys/\w+\.yaml",

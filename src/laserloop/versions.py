@@ -13,6 +13,11 @@ from pathlib import Path
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "casadi", "torch", "dask", "zarr")
 SHOWING = {"cli", "live", "pages", "report", "viewer"}  # rooms that only show results
 # Of which a closed loop along a given path is made; where the path comes from is another matter.
+# Of these, what only some controllers need, who name their files themselves.
+LEARNED = {
+    *("networks.py", "model.py", "models", "train.py", "torch_train.py", "window.py", "compiled.py"),
+    *("sequence.py", "koopman.py", "correction.py", "oracle.py"),
+}
 LOOP = {"control", "loop", "native", "plant", "predict", "process", "paths/path.py", "paths/preview.py"}
 SOURCES = (".py", ".c", ".h", ".json", ".yaml", ".csv")  # code, and the numbers it ships with
 FEATURES = ("avx2", "fma", "avx512f", "asimd", "sve")  # that compiled arithmetic may use
@@ -48,8 +53,8 @@ def hash_code() -> str:
 
 @cache
 def hash_loop() -> str:
-    """The same of what a closed loop along a given path, without a network or a rehearsal, depends on."""
-    return hash_source(Path(__file__).parent, only=LOOP, but=SHOWING | {"networks", "rehearsal.py"})
+    """The same of what a closed loop along a given path depends on, but for what is in `LEARNED`."""
+    return hash_source(Path(__file__).parent, only=LOOP, but=SHOWING | LEARNED)
 
 
 def hash_source(root: Path, *, only: Collection[str] = (), but: Collection[str] = SHOWING) -> str:

@@ -9,7 +9,7 @@ from laserloop.bench.agreement import FAR, compare
 from laserloop.bench.questions import collect_questions
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem, Question, Solution
-from laserloop.predict.networks import Model, find_model
+from laserloop.predict.model import Model, find_model
 
 PROBLEM = MpcProblem()
 

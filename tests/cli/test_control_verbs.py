@@ -7,7 +7,7 @@ import pytest
 
 from laserloop.cli import main
 from laserloop.control.controller import Status
-from laserloop.predict.networks import load_model
+from laserloop.predict.model import load_model
 
 PROMISED = {
     *("path", "controller", "model", "plant", "ticks", "settled_from", "delta_k", "t_max_k", "overshoot_k"),

@@ -22,7 +22,7 @@ from laserloop.loop.record import COMPLETED, Run
 from laserloop.loop.run import run_closed_loop
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, Plant, make_plant
-from laserloop.predict.networks import Model, find_model
+from laserloop.predict.model import Model, find_model
 from laserloop.process import Process
 
 FAULTS: dict[str, Callable[[Span], Disturb]] = {

@@ -10,27 +10,21 @@ from numpy.typing import NDArray
 
 from laserloop.data.scaling import Scaler
 from laserloop.data.windows import Windows
+from laserloop.predict.compiled import make_predictor
+from laserloop.predict.model import Model, Scalers, find_model, load_model, save_model, shipped_models
 from laserloop.predict.networks import (
-    FitSettings,
     Lstm,
-    Model,
     MsDeepONet,
-    Scalers,
     SsAr,
     SsArLoc,
-    find_model,
-    fit,
-    load_model,
-    save_model,
-    shipped_models,
+    WindowNetwork,
+    split_flat,
 )
-from laserloop.predict.networks.architecture import Architecture, feature_sizes, split_flat
-from laserloop.predict.networks.predictor import make_predictor
-from laserloop.predict.networks.training_state import Progress
+from laserloop.predict.train import FitSettings, Progress, fit
 
 torch = pytest.importorskip("torch")
 
-ARCHITECTURES: list[Architecture] = [
+ARCHITECTURES: list[WindowNetwork] = [
     MsDeepONet(),
     MsDeepONet(trunk="loc", width=32, basis=20),
     MsDeepONet(trunk="both", width=32, basis=20, horizon=3),
@@ -49,9 +43,9 @@ FloatArray = NDArray[np.float64]
 Window = tuple[FloatArray, FloatArray, FloatArray]
 
 
-def draw_model(architecture: Architecture) -> Model:
+def draw_model(architecture: WindowNetwork) -> Model:
     """Random weights with the scalers of plausible data."""
-    a, b, c = feature_sizes(architecture)
+    a, b, c = architecture.sizes()
     branch = Scaler(np.resize([14.0, 0, 0, 0, 0], a), np.resize([4.0, 1e-3, 1e-3, 0.2, 0.2], a))
     trunk = Scaler(np.full(b, WHERE), np.full(b, SPREAD))
     if isinstance(architecture, MsDeepONet) and architecture.trunk != "temps":
@@ -105,10 +99,10 @@ def one_thread() -> Iterator[None]:
 
 def predict_by_torch(model: Model, window: Window) -> FloatArray:
     """The network that is trained, in double precision, on the model's weights."""
-    from laserloop.predict.networks.torch_train import make_network
+    from laserloop.predict.torch_train import TorchNetwork
 
     flat = torch.from_numpy(flatten(model).astype(np.float64))
-    network = make_network(model.architecture, flat, torch.zeros_like(flat), len(window[0]))
+    network = TorchNetwork(model.architecture, flat, torch.zeros_like(flat))
     scalers = model.scalers
 
     def net(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
@@ -116,11 +110,12 @@ def predict_by_torch(model: Model, window: Window) -> FloatArray:
         with torch.no_grad():
             return scalers.target.unscale(network.predict(torch.from_numpy(x), torch.from_numpy(y)).numpy())
 
-    return model.architecture.predict(net, *window).astype(np.float64)
+    predicted: FloatArray = model.architecture.predict(net, *window).astype(np.float64)
+    return predicted
 
 
 @every
-def test_numpy_and_pytorch_agree(architecture: Architecture) -> None:
+def test_numpy_and_pytorch_agree(architecture: WindowNetwork) -> None:
     model, window = draw_model(architecture), inputs(draw_windows(architecture.horizon))
     np.testing.assert_allclose(model.predict(*window), predict_by_torch(model, window), rtol=0, atol=1e-4)
 
@@ -133,7 +128,7 @@ def test_numpy_and_pytorch_agree_on_shipped_models(name: str) -> None:
 
 
 @every
-def test_the_compiled_predictor_agrees(architecture: Architecture) -> None:
+def test_the_compiled_predictor_agrees(architecture: WindowNetwork) -> None:
     model, window = draw_model(architecture), inputs(draw_windows(architecture.horizon, 20))
     predict = make_predictor(model)
     compiled = [predict(*one) for one in zip(*window, strict=True)]
@@ -141,7 +136,7 @@ def test_the_compiled_predictor_agrees(architecture: Architecture) -> None:
 
 
 @every
-def test_a_saved_model_predicts_the_same_bits(architecture: Architecture, tmp_path: Path) -> None:
+def test_a_saved_model_predicts_the_same_bits(architecture: WindowNetwork, tmp_path: Path) -> None:
     model, window = draw_model(architecture), inputs(draw_windows(architecture.horizon))
     save_model(model, tmp_path)
     loaded = load_model(tmp_path)
@@ -150,8 +145,8 @@ def test_a_saved_model_predicts_the_same_bits(architecture: Architecture, tmp_pa
 
 
 @every
-def test_the_gradient_is_that_of_the_loss(architecture: Architecture) -> None:
-    from laserloop.predict.networks.torch_train import make_network
+def test_the_gradient_is_that_of_the_loss(architecture: WindowNetwork) -> None:
+    from laserloop.predict.torch_train import TorchNetwork
 
     model, windows = draw_model(architecture), draw_windows(architecture.horizon, 40)
     x, y = architecture.select(*inputs(windows))
@@ -162,7 +157,7 @@ def test_the_gradient_is_that_of_the_loss(architecture: Architecture) -> None:
     flat = torch.from_numpy(flatten(model).astype(np.float64))
     gradient = torch.zeros_like(flat)
     with torch.no_grad():
-        network = make_network(architecture, flat, gradient, 40)
+        network = TorchNetwork(architecture, flat, gradient)
         network.learn(x, y, s)
         direction = torch.from_numpy(np.random.default_rng(0).normal(size=len(flat)))
         slope = float(gradient @ direction)
@@ -177,7 +172,7 @@ QUICK = FitSettings(max_epochs=8, batch=32, learning_rate=1e-2)
 
 
 @every
-def test_training_learns(architecture: Architecture) -> None:
+def test_training_learns(architecture: WindowNetwork) -> None:
     losses: list[list[float]] = []
     model = fit(
         draw_windows(architecture.horizon),
@@ -195,7 +190,7 @@ class Killed(Exception):
 
 @every
 def test_an_interrupted_training_ends_with_the_weights_of_an_unbroken_one(
-    architecture: Architecture, tmp_path: Path
+    architecture: WindowNetwork, tmp_path: Path
 ) -> None:
     def kill(progress: Progress) -> None:
         if progress.epoch in (2, 3):
@@ -212,14 +207,14 @@ def test_an_interrupted_training_ends_with_the_weights_of_an_unbroken_one(
 
 
 @every
-def test_another_seed_gives_another_network(architecture: Architecture) -> None:
+def test_another_seed_gives_another_network(architecture: WindowNetwork) -> None:
     one, other = (architecture.draw_weights(np.random.default_rng(seed)) for seed in (0, 1))
     assert {name: w.shape for name, w in one.items()} == architecture.shapes()
     assert not any(np.array_equal(one[name], other[name]) for name in one if name != "bias")
 
 
 @every
-def test_a_flat_vector_is_split_without_loss(architecture: Architecture) -> None:
+def test_a_flat_vector_is_split_without_loss(architecture: WindowNetwork) -> None:
     weights = architecture.draw_weights(np.random.default_rng(0))
     flat = np.concatenate([weight.ravel() for weight in weights.values()])
     for name, weight in split_flat(architecture.shapes(), flat).items():

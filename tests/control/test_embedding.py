@@ -10,9 +10,17 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.control.ipopt import embed, embed_folded, embed_folded_slope
 from laserloop.data.scaling import Scaler
-from laserloop.predict.networks import Lstm, Model, MsDeepONet, Scalers, SsAr, SsArLoc, find_model
-from laserloop.predict.networks.architecture import ROW, Architecture, FloatArray, feature_sizes
-from laserloop.predict.networks.folding import SMOOTHING, Folder
+from laserloop.predict.model import Model, Scalers, find_model
+from laserloop.predict.networks import (
+    ROW,
+    FloatArray,
+    Lstm,
+    MsDeepONet,
+    SsAr,
+    SsArLoc,
+    WindowNetwork,
+)
+from laserloop.predict.window import SMOOTHING, Folding
 
 casadi = pytest.importorskip("casadi")
 
@@ -23,7 +31,7 @@ FOLDABLE = [
     MsDeepONet(width=8, basis=4, horizon=1),
     MsDeepONet(width=24, basis=5, horizon=10),
 ]
-EMBEDDABLE: list[Architecture] = [
+EMBEDDABLE: list[WindowNetwork] = [
     *FOLDABLE,
     SsAr(width=16, basis=8),
     SsAr(width=8, basis=4, horizon=1),
@@ -38,10 +46,10 @@ TINY = 1e-30  # W, of the complex step: no difference is taken, so none is lost
 Window = tuple[FloatArray, FloatArray, FloatArray]
 
 
-def draw_model(architecture: Architecture) -> Model:
+def draw_model(architecture: WindowNetwork) -> Model:
     """Random weights, and scalers that differ from feature to feature."""
     rng = np.random.default_rng(5)
-    a, b, c = feature_sizes(architecture)
+    a, b, c = architecture.sizes()
     rows = np.resize([14.0, 0, 0, 0, 0], a), np.resize([4.0, 1e-3, 1e-3, 0.2, 0.2], a)
     return Model(
         architecture=architecture,
@@ -119,7 +127,7 @@ def split(window: Window) -> tuple[FloatArray, ...]:
 
 
 @every
-def test_the_graph_is_the_network_with_its_rectifier_smoothed(architecture: Architecture) -> None:
+def test_the_graph_is_the_network_with_its_rectifier_smoothed(architecture: WindowNetwork) -> None:
     model = draw_model(architecture)
     graph = embed(model)
     for seed in range(5):
@@ -129,7 +137,7 @@ def test_the_graph_is_the_network_with_its_rectifier_smoothed(architecture: Arch
 
 
 @every
-def test_the_graphs_slope_is_the_networks(architecture: Architecture) -> None:
+def test_the_graphs_slope_is_the_networks(architecture: WindowNetwork) -> None:
     model, window = draw_model(architecture), draw_window(architecture.horizon)
     slope = call(differentiate(embed(model)), *split(window))
     want = slope_smoothly(model, window, window[0][:, 0], SMOOTHING)
@@ -139,7 +147,7 @@ def test_the_graphs_slope_is_the_networks(architecture: Architecture) -> None:
 
 @every
 @pytest.mark.parametrize("smoothing", [SOFT, SMOOTHING])
-def test_the_graphs_curvature_is_the_networks(architecture: Architecture, smoothing: float) -> None:
+def test_the_graphs_curvature_is_the_networks(architecture: WindowNetwork, smoothing: float) -> None:
     horizon = architecture.horizon
     model, window = draw_model(architecture), draw_window(horizon)
     weights = np.linspace(1.0, 2.0, horizon)
@@ -158,7 +166,7 @@ def test_the_graphs_curvature_is_the_networks(architecture: Architecture, smooth
 @every_foldable
 def test_the_folded_graph_is_the_plain_one(architecture: MsDeepONet) -> None:
     model, window = draw_model(architecture), draw_window(architecture.horizon)
-    plain, folder = embed(model), Folder(model, smoothing=SMOOTHING)
+    plain, folder = embed(model), Folding(model, smoothing=SMOOTHING)
     folded = folder.fold(*split(window)[1:])
     inputs = window[0][:, 0], folded.a, folded.C, folded.c
     weights = np.linspace(1.0, 2.0, architecture.horizon)

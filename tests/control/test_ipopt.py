@@ -12,10 +12,9 @@ from laserloop.control.controller import Status
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem, Question, Solution
 from laserloop.data.scaling import Scaler
-from laserloop.predict.networks import Lstm, Model, Scalers, SsAr, find_model
-from laserloop.predict.networks.architecture import Architecture, FloatArray, feature_sizes
-from laserloop.predict.networks.folding import SMOOTHING, Folder, rectify
-from laserloop.predict.networks.forecast import NetworkForecast
+from laserloop.predict.model import Model, Scalers, find_model
+from laserloop.predict.networks import FloatArray, Lstm, SsAr, WindowNetwork
+from laserloop.predict.window import SMOOTHING, Folding, WindowForecast, rectify
 
 pytest.importorskip("casadi")
 
@@ -40,7 +39,7 @@ def ask(**changes: Any) -> Question:
     """A beam on its way along x; the search begins with the last power."""
     x = SPEED * TICK * np.arange(5)
     rest = np.zeros(5)
-    forecast = NetworkForecast(
+    forecast = WindowForecast(
         kinematics=np.stack((x, rest, rest + SPEED, rest), axis=1),
         temps=WARM,
         location=np.zeros(2),
@@ -58,7 +57,7 @@ def ask(**changes: Any) -> Question:
 def make_predict(model: Model, question: Question) -> Any:
     """T̂ of a plan in NumPy, with the rectifier of the graph."""
     known = question.network(5)
-    net = Folder(model, smoothing=SMOOTHING).fold(known.kinematics, known.temps, known.location)
+    net = Folding(model, smoothing=SMOOTHING).fold(known.kinematics, known.temps, known.location)
     return lambda P: net.C @ rectify(net.W @ rectify(net.A @ P + net.a, SMOOTHING) + net.b, SMOOTHING) + net.c
 
 
@@ -75,7 +74,7 @@ def imbalance(model: Model, problem: MpcProblem, question: Question, plan: Float
     A tick below the floor pulls with the whole price of a kelvin, one at the floor with any part of it.
     """
     known, free = question.network(5), question.free
-    net = Folder(model, smoothing=SMOOTHING).fold(known.kinematics, known.temps, known.location)
+    net = Folding(model, smoothing=SMOOTHING).fold(known.kinematics, known.temps, known.location)
     spread, (low, high) = problem.spread, problem.power
     spread[~free] = 0.0  # what is committed or dark does not move
     spread = spread[:, spread.any(axis=0)]
@@ -338,9 +337,9 @@ def test_a_second_search_is_added_to_the_account_and_is_none_where_plans_must_st
     assert both == (hot + cool, hot_calls + cool_calls)
 
 
-def draw_model(architecture: Architecture) -> Model:
+def draw_model(architecture: WindowNetwork) -> Model:
     """Random weights; hotter with power, around the window."""
-    a, b, c = feature_sizes(architecture)
+    a, b, c = architecture.sizes()
     return Model(
         architecture=architecture,
         weights=architecture.draw_weights(np.random.default_rng(3)),

@@ -8,7 +8,8 @@ from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem, Question, Solution
 from laserloop.paths.preview import Preview
 from laserloop.plant import Hottest, Image
-from laserloop.predict.networks import NetworkPredictor, find_model
+from laserloop.predict.model import find_model
+from laserloop.predict.window import WindowPredictor
 
 TICK = 1e-4
 
@@ -66,7 +67,7 @@ def solver() -> Scripted:
 
 @pytest.fixture
 def controller(solver: Scripted) -> MpcController:
-    return MpcController(NetworkPredictor(find_model("paper-corner")), solver, MpcProblem())
+    return MpcController(WindowPredictor(find_model("paper-corner")), solver, MpcProblem())
 
 
 def test_the_question_holds_the_peak_the_surface_ahead_and_the_last_power(
@@ -114,7 +115,7 @@ def test_the_solver_knows_which_ticks_are_dark_also_those_since_the_image(
 
 
 def test_without_compensation_every_image_is_taken_for_one_of_now(solver: Scripted) -> None:
-    predictor = NetworkPredictor(find_model("paper-corner"))
+    predictor = WindowPredictor(find_model("paper-corner"))
     controller = MpcController(predictor, solver, MpcProblem(), compensate=False)
     controller.act(see(2), look(4, [6.0, 7.0, 8.0, 9.0]))
     assert len(solver.asked[0].committed) == 0

@@ -9,8 +9,8 @@ from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem, Question
 from laserloop.control.sqp import PlanQp, SqpSolver
 from laserloop.paths.preview import Preview
+from laserloop.predict.oracle import AGREED, PlantRollout
 from laserloop.predict.predictor import AffineForecast
-from laserloop.predict.rehearsal import AGREED, RehearsalPredictor
 
 FloatArray = NDArray[np.float64]
 
@@ -91,8 +91,8 @@ def test_the_heat_of_dark_ticks_does_not_count() -> None:
     assert plans[0][0] > 1.0
 
 
-def test_a_rehearsal_finds_the_slopes_of_its_plant() -> None:
-    seen = RehearsalPredictor(lambda powers, _: 300.0 + SLOPES @ powers, 5, 20.0)
+def test_a_rollout_of_the_plant_finds_the_slopes_of_its_plant() -> None:
+    seen = PlantRollout(lambda powers, _: 300.0 + SLOPES @ powers, 5, 20.0)
     way = np.zeros((6, 2))
     for level in (10.0, 20.0):  # a nudge upwards, one downwards
         plan = np.full(5, level)
@@ -107,7 +107,7 @@ def test_the_oracle_keeps_a_plant_in_its_window() -> None:
     def move(temperature: float, power: float) -> float:
         return temperature + 0.2 * (300.0 + 35.0 * power + 0.1 * power**2 - temperature)
 
-    def rehearse(powers: FloatArray, positions: FloatArray) -> FloatArray:
+    def roll(powers: FloatArray, positions: FloatArray) -> FloatArray:
         temperatures, now = [], state[0]
         for power in powers:
             now = move(now, float(power))
@@ -116,7 +116,7 @@ def test_the_oracle_keeps_a_plant_in_its_window() -> None:
 
     problem = MpcProblem()
     oracle = MpcController(
-        RehearsalPredictor(rehearse, 5, 20.0),
+        PlantRollout(roll, 5, 20.0),
         SqpSolver(problem, agreed=AGREED, halvings=0),
         problem,
         resume=True,

@@ -10,11 +10,11 @@ from laserloop.control.controller import Status
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem, Question
 from laserloop.control.sqp import FloatArray, SqpSolver
-from laserloop.predict.networks import NetworkForecast, find_model
-from laserloop.predict.networks.folding import SMOOTHING, Folder
+from laserloop.predict.model import find_model
+from laserloop.predict.window import SMOOTHING, Folding, WindowForecast
 
 MODEL = find_model("paper-corner")
-FOLDER = Folder(MODEL, smoothing=SMOOTHING)
+FOLDER = Folding(MODEL, smoothing=SMOOTHING)
 PROBLEM = MpcProblem(margin_above=13.0)
 WARM = np.array([780.0, 640.0, 550.0, 470.0, 410.0, 365.0])  # K
 
@@ -22,7 +22,7 @@ WARM = np.array([780.0, 640.0, 550.0, 470.0, 410.0, 365.0])  # K
 def ask(**changes: Any) -> Question:
     """A beam on its way along x."""
     x, rest = 0.304 * 1.25e-4 * np.arange(5), np.zeros(5)
-    forecast = NetworkForecast(
+    forecast = WindowForecast(
         kinematics=np.stack((x, rest, rest + 0.304, rest), axis=1),
         temps=changes.pop("temps", WARM),
         location=np.zeros(2),

@@ -12,7 +12,7 @@ from laserloop.data import COLUMNS, EnsembleSettings, EpisodeRecord, create_stor
 from laserloop.data.ensemble import EXCITATIONS
 from laserloop.data.windows import cut_windows, split_windows
 from laserloop.evaluation.calibration import calibrate, margins
-from laserloop.predict.networks import find_model
+from laserloop.predict.model import find_model
 
 
 def test_the_one_sided_margin_covers_its_share_of_the_under_predictions() -> None:

@@ -10,12 +10,12 @@ from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories
 from laserloop.evaluation import latency as room
 from laserloop.evaluation.latency import measure_latency
-from laserloop.predict.networks import Lstm, Model, MsDeepONet, Scalers
-from laserloop.predict.networks.architecture import Architecture, FloatArray, feature_sizes
+from laserloop.predict.model import Model, Scalers
+from laserloop.predict.networks import FloatArray, Lstm, MsDeepONet, WindowNetwork
 
 
-def draw_model(net: Architecture) -> Model:
-    branch, trunk, target = (Scaler(np.zeros(n), np.ones(n)) for n in feature_sizes(net))
+def draw_model(net: WindowNetwork) -> Model:
+    branch, trunk, target = (Scaler(np.zeros(n), np.ones(n)) for n in net.sizes())
     weights = net.draw_weights(np.random.default_rng(0))
     return Model(
         architecture=net, weights=weights, scalers=Scalers(branch=branch, trunk=trunk, target=target)

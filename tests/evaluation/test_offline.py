@@ -15,10 +15,9 @@ from laserloop.papers.halilovic.pages.table_1 import tabulate_table_1
 from laserloop.papers.halilovic.report.markdown import write_table
 from laserloop.papers.halilovic.study.published import TABLE_1
 from laserloop.papers.halilovic.study.table_1 import figures_of, measure_excitations
-from laserloop.predict.networks import Model, MsDeepONet
-from laserloop.predict.networks.fit import standardise
-from laserloop.predict.networks.model import Scalers
-from laserloop.predict.trained_for import TrainedFor
+from laserloop.predict.model import Model, Scalers, TrainedFor
+from laserloop.predict.networks import MsDeepONet
+from laserloop.predict.train import select_features, standardise
 from laserloop.process import Process
 
 TICKS = 25
@@ -34,7 +33,7 @@ def model(trajectories: Trajectories) -> Model:
     """A net with random weights: wrong, but wrong in a way that can be recomputed."""
     windows = cut_episode(trajectories.get("spiral", Excitation.HF_RANDOM, 0))
     net = MsDeepONet(width=8, basis=5)
-    scalers, _ = standardise(windows, net, np.arange(len(windows)))
+    scalers, _ = standardise(select_features(windows, net), np.arange(len(windows)))
     assert isinstance(scalers, Scalers)
     return Model(architecture=net, weights=net.draw_weights(np.random.default_rng(1)), scalers=scalers)
 

@@ -32,7 +32,7 @@ from laserloop.papers.halilovic.study.published import TABLE_2, TABLE_3
 from laserloop.paths import ScanPath, find_path, sample_polyline
 from laserloop.paths.preview import Preview
 from laserloop.plant import Image, Plant, make_plant
-from laserloop.predict.networks import Model, find_model, save_model
+from laserloop.predict.model import Model, find_model, save_model
 from laserloop.predict.twin import TwinPredictor
 from laserloop.process import Process
 

@@ -23,7 +23,7 @@ from laserloop.loop.scenario import (
 from laserloop.native.twin import TwinController
 from laserloop.paths import find_path
 from laserloop.plant import Camera, make_plant
-from laserloop.predict.networks import find_model
+from laserloop.predict.model import find_model
 from laserloop.process import Process
 
 CHANGE = 60  # tick

@@ -12,10 +12,9 @@ from tests.conftest import lack, need
 from laserloop.control.problem import MpcProblem, Question
 from laserloop.data.scaling import Scaler
 from laserloop.native.vectors import draw_question
-from laserloop.predict.networks import Model, MsDeepONet, Scalers, find_model
-from laserloop.predict.networks.architecture import ROW, feature_sizes
-from laserloop.predict.networks.folding import SMOOTHING, Folder
-from laserloop.predict.networks.forecast import NetworkForecast
+from laserloop.predict.model import Model, Scalers, find_model
+from laserloop.predict.networks import ROW, MsDeepONet
+from laserloop.predict.window import SMOOTHING, Folding, WindowForecast
 
 Pose = Callable[..., list[Question]]
 Change = Callable[..., Question]
@@ -48,7 +47,7 @@ def pose() -> Pose:
     """Questions about as far from a model's training data as that data is."""
 
     def pose(model: Model, problem: MpcProblem, count: int, seed: int = 3) -> list[Question]:
-        rng, folder = np.random.default_rng(seed), Folder(model, smoothing=SMOOTHING)
+        rng, folder = np.random.default_rng(seed), Folding(model, smoothing=SMOOTHING)
         return [draw_question(model, problem, rng, folder) for _ in range(count)]
 
     return pose
@@ -61,7 +60,7 @@ def change() -> Change:
     def change(question: Question, **parts: Any) -> Question:
         own = {name: parts.pop(name) for name in ("start", "lit", "resumes") if name in parts}
         known = question.forecast
-        assert isinstance(known, NetworkForecast)
+        assert isinstance(known, WindowForecast)
         return replace(question, forecast=replace(known, **parts), **own)
 
     return change
@@ -73,7 +72,7 @@ def draw_model() -> Draw:
 
     def draw(architecture: MsDeepONet) -> Model:
         rng = np.random.default_rng(11)
-        a, b, c = feature_sizes(architecture)
+        a, b, c = architecture.sizes()
         weights = {
             name: rng.normal(0, 0.3, shape).astype(np.float32)
             for name, shape in architecture.shapes().items()

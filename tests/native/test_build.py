@@ -12,7 +12,7 @@ import pytest
 from laserloop.control.problem import MpcProblem
 from laserloop.native import build
 from laserloop.native.engine import CEngine
-from laserloop.predict.networks import Model
+from laserloop.predict.model import Model
 
 Setup = tuple[Model, MpcProblem]
 

@@ -16,7 +16,7 @@ from laserloop.control.problem import MpcProblem, Question
 from laserloop.native import export_c
 from laserloop.native.engine import CEngine, address, aligned
 from laserloop.native.render import READINGS, SENTENCES
-from laserloop.predict.networks import Model
+from laserloop.predict.model import Model
 
 FloatArray = NDArray[np.float64]
 Setup = tuple[Model, MpcProblem]

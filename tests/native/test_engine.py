@@ -13,7 +13,8 @@ from laserloop.control.problem import MpcProblem, Question, Solution
 from laserloop.control.sqp import SqpSolver
 from laserloop.data.scaling import Scaler
 from laserloop.native.engine import CEngine
-from laserloop.predict.networks import Model, MsDeepONet, Scalers
+from laserloop.predict.model import Model, Scalers
+from laserloop.predict.networks import MsDeepONet
 
 FloatArray = NDArray[np.float64]
 Pose = Callable[..., list[Question]]

@@ -14,7 +14,7 @@ from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.native import build, export_c, export_twin
 from laserloop.native.render import hash_model, read_source
-from laserloop.predict.networks import Model
+from laserloop.predict.model import Model
 from laserloop.process import Process
 
 DOCUMENTED = ("-O2", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")

@@ -15,7 +15,7 @@ from laserloop.native.engine import CEngine
 from laserloop.native.prebuilt import LEVELS, find_prebuilt, name_prebuilt
 from laserloop.native.twin import make_twin
 from laserloop.planning.powers import HORIZON, make_player
-from laserloop.predict.networks import find_model
+from laserloop.predict.model import find_model
 from laserloop.process import Process
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / ".ci" / "platform_wheel.py"))

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from laserloop.control.problem import MpcProblem
 from laserloop.native.engine import CEngine
-from laserloop.predict.networks import Model, MsDeepONet
+from laserloop.predict.model import Model
+from laserloop.predict.networks import MsDeepONet
 
 FloatArray = NDArray[np.float64]
 

@@ -17,9 +17,9 @@ from laserloop.evaluation import Trajectories
 from laserloop.loop.scenario import LoopCase, run_case
 from laserloop.native import build
 from laserloop.native.realtime import RATIO, RealtimeSolver
-from laserloop.predict.networks import Model, MsDeepONet, SsAr
-from laserloop.predict.networks.folding import SMOOTHING, Folder
-from laserloop.predict.networks.forecast import NetworkForecast
+from laserloop.predict.model import Model
+from laserloop.predict.networks import MsDeepONet, SsAr
+from laserloop.predict.window import SMOOTHING, Folding, WindowForecast
 
 Change = Callable[..., Question]
 Build = Callable[[Model, MpcProblem], RealtimeSolver]
@@ -55,10 +55,10 @@ def questions(model: Model) -> list[Question]:
     """Warm states along the diagonal, corner included, where the window can be kept."""
     record = Trajectories(ticks=80).get("diagonal", Excitation.PERSISTENT, 0)
     windows = cut_episode(record, sampling=model.sampling)
-    asked, folder = [], Folder(model, smoothing=SMOOTHING)
+    asked, folder = [], Folding(model, smoothing=SMOOTHING)
     for i in range(0, len(windows), 3):
         hottest = windows.temps[i, 0]
-        known = NetworkForecast(
+        known = WindowForecast(
             kinematics=windows.branch[i, :, 1:],
             temps=300.0 + (windows.temps[i] - 300.0) * (780.0 - 300.0) / (hottest - 300.0),
             location=windows.location[i],

@@ -36,34 +36,28 @@ from laserloop.loop.run import look_ahead
 from laserloop.paths import find_path
 from laserloop.plant import make_plant
 from laserloop.plant.camera import develop
-from laserloop.predict.learned.affine_net import AffineNet
-from laserloop.predict.learned.array_net import ArrayNet, draw_weights
-from laserloop.predict.learned.correction import load_correction
-from laserloop.predict.learned.fno import Fno
-from laserloop.predict.learned.heat_features import FEATURES as HEAT_FEATURES
-from laserloop.predict.learned.koopman_fit import load_koopman
-from laserloop.predict.learned.koopman_predictor import KoopmanPredictor
-from laserloop.predict.learned.memory_net import load_memory_net
-from laserloop.predict.learned.memory_predictor import MemoryPredictor
-from laserloop.predict.learned.surroundings import read_record
-from laserloop.predict.learned.tide import Tide, TideQuantile
+from laserloop.predict.correction import FEATURES as HEAT_FEATURES
+from laserloop.predict.correction import load_correction
+from laserloop.predict.koopman import KoopmanPredictor, load_koopman
+from laserloop.predict.model import Model, find_model, load_model, shipped_models
 from laserloop.predict.networks import (
-    FitSettings,
+    AffineNet,
+    Fno,
     Lstm,
-    Model,
     MsDeepONet,
-    NetworkPredictor,
+    SequenceNetwork,
     SsAr,
     SsArLoc,
-    find_model,
-    fit,
-    load_model,
-    shipped_models,
+    Tide,
+    TideQuantile,
 )
 from laserloop.predict.predictor import Predictor
+from laserloop.predict.sequence import SequencePredictor, read_record
+from laserloop.predict.train import FitSettings, fit
 from laserloop.predict.twin import TwinPredictor
 from laserloop.predict.twin.reach import needed_power
 from laserloop.predict.twin.rollout import roll_out
+from laserloop.predict.window import WindowPredictor
 from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
@@ -83,7 +77,7 @@ ARCHITECTURES = (
     Lstm(),
     Lstm(hidden=16, horizon=3),
 )
-NETS: tuple[ArrayNet, ...] = (AffineNet(), Tide(), TideQuantile(), Fno(), Fno(channels=2, modes=1))
+NETS: tuple[SequenceNetwork, ...] = (AffineNet(), Tide(), TideQuantile(), Fno(), Fno(channels=2, modes=1))
 ENSEMBLES = {
     "base": EnsembleSettings(kind="base", runs=6, states=12, seed=3),
     "corner": EnsembleSettings(kind="corner", runs=6, states=12, seed=4),
@@ -132,7 +126,7 @@ def draw_record(rng: np.random.Generator, states: int) -> FloatArray:
 
 def predict_sequence(name: str) -> FloatArray:
     table = read_record(draw_record(np.random.default_rng(5), 30), 1e-4)
-    return load_memory_net(SHELF / name).predict(table.plans[:6], table.features[:6])
+    return load_model(SHELF / name).evaluate(table.plans[:6], table.features[:6])
 
 
 def roll_koopman() -> FloatArray:
@@ -163,9 +157,9 @@ def make_predictors() -> Iterator[tuple[str, Predictor]]:
     yield "twin-noisy", TwinPredictor(noisy)
     yield "koopman", KoopmanPredictor(load_koopman(SHELF / "koopman"), told)
     for name in SEQUENCES:
-        yield f"sequence-{name}", MemoryPredictor(load_memory_net(SHELF / name), told)
+        yield f"sequence-{name}", SequencePredictor(load_model(SHELF / name), told)
     for name in ("paper-base", "graded-lstm"):
-        yield f"network-{name}", NetworkPredictor(find_network(name))
+        yield f"network-{name}", WindowPredictor(find_network(name))
 
 
 def follow(predictor: Predictor, every: int) -> FloatArray:
@@ -221,14 +215,13 @@ def show_ensembles() -> dict[str, str]:
 
 def name_trainings() -> dict[str, str]:
     """Identities of trainings: of those that are going on elsewhere, too."""
-    from laserloop.predict.learned.memory_net import _identify
-    from laserloop.predict.networks.fit import hash_windows, identify
+    from laserloop.predict.train import hash_windows, identify, identify_sequences
 
     windows = cut_episode(draw_record(np.random.default_rng(10), 25))
     settings = FitSettings(max_epochs=7, split="episode")
     named = {repr(a): identify(a, settings, hash_windows(windows)) for a in ARCHITECTURES}
     table = read_record(draw_record(np.random.default_rng(10), 25), 1e-4)
-    return named | {repr(net): _identify(table, net, settings) for net in NETS}
+    return named | {repr(net): identify_sequences(table, net, settings) for net in NETS}
 
 
 def draw_first() -> dict[str, str]:
@@ -236,7 +229,7 @@ def draw_first() -> dict[str, str]:
     drawn: dict[str, Mapping[str, Any]] = {
         repr(a): a.draw_weights(rng) for a, rng in zip(ARCHITECTURES, rngs, strict=False)
     }
-    drawn |= {repr(net): draw_weights(net, rng) for net, rng in zip(NETS, rngs, strict=False)}
+    drawn |= {repr(net): net.draw_weights(rng) for net, rng in zip(NETS, rngs, strict=False)}
     return {name: " ".join(weights) + " " + hash_bytes(*weights.values()) for name, weights in drawn.items()}
 
 
@@ -312,7 +305,7 @@ def test_predictions_records_and_paths_are_the_same_numbers(pins: dict[str, Any]
 def test_a_training_that_was_kept_before_goes_on(tmp_path: Path) -> None:
     """The file of an interrupted training, as it was written when these pins were."""
     pytest.importorskip("torch")
-    from laserloop.predict.networks.fit import hash_windows, identify
+    from laserloop.predict.train import hash_windows, identify
 
     windows, net = cut_episode(draw_record(np.random.default_rng(10), 25)), SsAr(width=3, basis=2)
     settings = FitSettings(max_epochs=2)

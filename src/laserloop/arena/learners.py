@@ -11,11 +11,11 @@ from laserloop.arena.lessons import PROCESS, TICKS, hash_lessons, read_lessons
 from laserloop.arena.shelf import SHELF
 from laserloop.control.controller import Controller
 from laserloop.control.mpc import plan_with
-from laserloop.predict.learned.array_net import ArrayNet
-from laserloop.predict.learned.memory_net import fit_memory_net, load_memory_net
-from laserloop.predict.learned.memory_predictor import MemoryPredictor
-from laserloop.predict.learned.surroundings import Table, join_tables, read_record
-from laserloop.predict.networks.fit_settings import FitSettings
+from laserloop.predict import model, networks, sequence
+from laserloop.predict.model import load_model
+from laserloop.predict.networks import SequenceNetwork
+from laserloop.predict.sequence import SequencePredictor, Sequences, join_sequences, read_record
+from laserloop.predict.train import FitSettings, fit_sequences
 from laserloop.process import find_process
 
 RANGE = (500.0, 1100.0)  # K, within which a window must stay to be learned from
@@ -24,34 +24,34 @@ RATE, BATCH, HALVE = 2e-3, 512, 4  # of Adam; epochs without progress until the 
 
 def make_memory_net(folder: Path, seat: Seat) -> Controller:
     """The network of a folder."""
-    return plan_with(MemoryPredictor(load_memory_net(folder), seat.process), seat.problem)
+    return plan_with(SequencePredictor(load_model(folder), seat.process), seat.problem)
 
 
-def train_memory_net(net: ArrayNet, epochs: int, lessons: Path, seed: int, folder: Path) -> Cost:
+def train_memory_net(net: SequenceNetwork, epochs: int, lessons: Path, seed: int, folder: Path) -> Cost:
     """So many epochs; a training that was interrupted goes on."""
     began = process_time()
     table, episodes = read_table(lessons)
     settings = FitSettings(
         learning_rate=RATE, batch=BATCH, halve_after=HALVE, patience=epochs, max_epochs=epochs, seed=seed
     )
-    origin = {"lessons": hash_lessons(lessons), "plant": "graded", "process": PROCESS, "range_k": RANGE}
-    fit_memory_net(table, net, settings, out=folder, origin=origin)
+    data = {"lessons": hash_lessons(lessons), "plant": "graded", "process": PROCESS, "range_k": RANGE}
+    fit_sequences(table, net, settings, out=folder, data=data)
     cost = Cost(core_minutes=(process_time() - began) / 60.0, plant_steps=TICKS * episodes)
     cost.write(folder)
     return cost
 
 
-def read_table(lessons: Path) -> tuple[Table, int]:
+def read_table(lessons: Path) -> tuple[Sequences, int]:
     """All windows of the lessons that stay within the range, and from how many episodes."""
     sigma = find_process(PROCESS).beam.sigma
     parts = [read_record(record, sigma, episode=lesson.index) for lesson, record in read_lessons(lessons)]
-    table = join_tables(parts)
+    table = join_sequences(parts)
     heat = np.column_stack((table.features[:, 0], table.target))
     inside = np.flatnonzero(((heat >= RANGE[0]) & (heat <= RANGE[1])).all(axis=1))
     return table.take(inside), len(parts)
 
 
-def enter_memory_net(net: ArrayNet, *, epochs: int, about: str, source: Path) -> Entrant:
+def enter_memory_net(net: SequenceNetwork, *, epochs: int, about: str, source: Path) -> Entrant:
     """The entrant of a network with a memory."""
     folder = SHELF / net.name
     return Entrant(
@@ -61,5 +61,5 @@ def enter_memory_net(net: ArrayNet, *, epochs: int, about: str, source: Path) ->
         learns=True,
         model=folder,
         train=partial(train_memory_net, net, epochs),
-        sources=(source, Path(__file__)),
+        sources=(source, Path(__file__), *(Path(part.__file__) for part in (model, networks, sequence))),
     )

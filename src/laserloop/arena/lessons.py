@@ -28,7 +28,7 @@ from laserloop.native.twin import make_twin
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.families import FAMILIES
 from laserloop.plant import make_plant
-from laserloop.predict.networks.save import save
+from laserloop.predict.model import save
 from laserloop.process import Process, find_process
 
 FloatArray = NDArray[np.float64]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from laserloop.control.controller import Status
 from laserloop.control.problem import MpcProblem, Question, Solution, Solver
-from laserloop.predict.networks import Model
-from laserloop.predict.networks.folding import SMOOTHING, Folder
+from laserloop.predict.model import Model
+from laserloop.predict.window import SMOOTHING, Folding
 
 FloatArray = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ def compare(
 
 def _make_cost(model: Model, problem: MpcProblem) -> Any:
     """(question, plan) → its cost by the network in double, smoothed as for IPOPT."""
-    folder = Folder(model, smoothing=SMOOTHING)
+    folder = Folding(model, smoothing=SMOOTHING)
 
     def cost(question: Question, plan: FloatArray) -> float:
         known = question.network(problem.horizon)

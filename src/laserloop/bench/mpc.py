@@ -21,7 +21,7 @@ from laserloop.loop.scenario import LoopCase, run_case
 from laserloop.native.build import NoCompiler
 from laserloop.native.engine import CEngine
 from laserloop.native.realtime import RealtimeSolver
-from laserloop.predict.networks import Model, find_model
+from laserloop.predict.model import Model, find_model
 
 Progress = Callable[[int, int], None]
 

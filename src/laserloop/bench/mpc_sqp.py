@@ -1,7 +1,7 @@
 """CasADi's own SQP on the folded network: what a compiled solver has to be better than to be worth its code.
 
 P̄ = P/P_max      ε̄ = ε/ε_max      x = (P̄, ε̄)
-p = (a, C, c, P̄ before the plan), see predict/networks/folding.py
+p = (a, C, c, P̄ before the plan), see predict/window.py
 """
 
 from time import perf_counter
@@ -14,8 +14,8 @@ from laserloop.bad_input import BadInput
 from laserloop.control.controller import Status
 from laserloop.control.ipopt import embed_folded
 from laserloop.control.problem import MpcProblem, Question, Solution
-from laserloop.predict.networks import Model
-from laserloop.predict.networks.folding import SMOOTHING, Folder
+from laserloop.predict.model import Model
+from laserloop.predict.window import SMOOTHING, Folding
 
 FloatArray = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ class CasadiSqpSolver:
             raise BadInput("the sqp of the bench knows neither blocks nor tracking: use ipopt or realtime")
         import casadi
 
-        self._problem, self._folder = problem, Folder(model, smoothing=SMOOTHING)
+        self._problem, self._folder = problem, Folding(model, smoothing=SMOOTHING)
         width, horizon = self._folder.A.shape
         predict = embed_folded(self._folder, smoothing=SMOOTHING)
         a, C, c = casadi.MX.sym("a", width), casadi.MX.sym("C", horizon, width), casadi.MX.sym("c", horizon)

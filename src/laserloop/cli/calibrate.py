@@ -113,7 +113,7 @@ def _calibrate_process(
 
 def _calibrate_model(model: str, data: Path, quantile: float, *, keep: bool) -> dict[str, Any]:
     from laserloop.evaluation.calibration import calibrate as find_margin
-    from laserloop.predict.networks import find_model, save_model, shipped_models
+    from laserloop.predict.model import find_model, save_model, shipped_models
 
     if keep and model in shipped_models():
         raise BadInput(f"--keep needs a model's folder, but {model} is shipped with its margin; leave it out")

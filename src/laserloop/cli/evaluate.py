@@ -8,7 +8,7 @@ from laserloop.cli.options import ProcessName, take_number
 from laserloop.cli.output import Json, publish
 
 if TYPE_CHECKING:
-    from laserloop.predict.networks import Model
+    from laserloop.predict.model import Model
     from laserloop.process import Process
 
 
@@ -40,7 +40,7 @@ def evaluate(
     from laserloop.data.excitation import Excitation, parse_excitation
     from laserloop.evaluation import Trajectories
     from laserloop.evaluation import evaluate as score
-    from laserloop.predict.networks import find_model
+    from laserloop.predict.model import find_model
     from laserloop.report.tables import tabulate_numbers
     from laserloop.report.terminal import show_progress
 

@@ -115,7 +115,7 @@ def _export_model(
     """A learned model, if it was made for the process."""
     from laserloop.loop.scenario import make_problem
     from laserloop.native import export_c
-    from laserloop.predict.networks import find_model
+    from laserloop.predict.model import find_model
 
     found = find_model(model)
     problem = make_problem(process, found, delta_k=delta_k, tracking=tracking)

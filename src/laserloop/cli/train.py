@@ -10,7 +10,7 @@ from laserloop.cli.options import take_file, take_number
 from laserloop.cli.output import Json, publish, writing
 
 if TYPE_CHECKING:
-    from laserloop.predict.networks.architecture import Architecture
+    from laserloop.predict.networks import WindowNetwork
 
 Trunk = Literal["temps", "loc", "both"]
 
@@ -63,8 +63,8 @@ def train(
         laserloop train ms-deeponet --data data/corner --out models/corner
         laserloop train lstm --data data/corner --out models/lstm --max-epochs 300
     """
-    from laserloop.predict.networks import FitSettings
-    from laserloop.predict.networks import train as run_training
+    from laserloop.predict.train import FitSettings
+    from laserloop.predict.train import train as run_training
     from laserloop.report.tables import tabulate_numbers
     from laserloop.report.terminal import show_losses
 
@@ -76,7 +76,7 @@ def train(
     publish({"model": str(out)} | numbers, json_file, tabulate_numbers(numbers))
 
 
-def _choose(name: str, horizon: int, width: int, basis: int, trunk: Trunk) -> "Architecture":
+def _choose(name: str, horizon: int, width: int, basis: int, trunk: Trunk) -> "WindowNetwork":
     from laserloop.predict.networks import Lstm, MsDeepONet, SsAr, SsArLoc
 
     if trunk != "temps" and name != "ms-deeponet":

@@ -7,7 +7,7 @@ Embedding: a network rebuilt layer by layer as a CasADi graph, which a solver ca
 
 P (N_h) powers, W      K (N_h, 4) kinematics      T (1 + N_h) temperatures, K      ξ (2) peak, m
 σ(z) = ½(z + √(z² + ε)) stands for the rectifier: smooth, and at most √ε/2 above it; σ′ = ½(1 + z/√(z² + ε))
-A, a, W, b, C, c  as in predict/networks/folding.py
+A, a, W, b, C, c  as in predict/window.py
 """
 
 from collections.abc import Callable
@@ -21,14 +21,9 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Status
 from laserloop.control.problem import MpcProblem, Question, Solution
-from laserloop.predict.networks.architecture import Architecture
-from laserloop.predict.networks.deeponet import BRANCH, TRUNK
-from laserloop.predict.networks.folding import SMOOTHING, Folder
-from laserloop.predict.networks.forecast import NetworkForecast
-from laserloop.predict.networks.model import Model
-from laserloop.predict.networks.ms_deeponet import MsDeepONet
-from laserloop.predict.networks.ss_ar import SsAr
-from laserloop.predict.networks.ss_ar_loc import SsArLoc
+from laserloop.predict.model import Model
+from laserloop.predict.networks import BRANCH, TRUNK, MsDeepONet, SsAr, SsArLoc, WindowNetwork
+from laserloop.predict.window import SMOOTHING, Folding, WindowForecast
 
 if TYPE_CHECKING:
     import casadi
@@ -205,17 +200,17 @@ class _Network:
     """A prediction that depends on the powers P, W, and on what is known at a tick."""
 
     shapes: tuple[tuple[int, int], ...]  # of what is known
-    read: Callable[[NetworkForecast], tuple[FloatArray, ...]]  # the same out of a forecast
+    read: Callable[[WindowForecast], tuple[FloatArray, ...]]  # the same out of a forecast
     predict: Any  # (P, *known) → T̂
     slope: Any | None = None  # (P, *known) → T̂, ∂T̂/∂P; None: CasADi differentiates `predict`
 
 
 def _embed_folded(model: Model, smoothing: float) -> _Network:
     """The trunk and the kinematics are contracted outside of the graph, once per question."""
-    folder = Folder(model, smoothing=smoothing)
+    folder = Folding(model, smoothing=smoothing)
     width, horizon = folder.A.shape
 
-    def read(known: NetworkForecast) -> tuple[FloatArray, ...]:
+    def read(known: WindowForecast) -> tuple[FloatArray, ...]:
         folded = folder.fold(known.kinematics, known.temps, known.location)
         return folded.a, folded.C, folded.c
 
@@ -286,14 +281,14 @@ def _split(shapes: tuple[tuple[int, int], ...]) -> tuple[Any, list[Any]]:
     return whole, [casadi.reshape(part, *shape) for part, shape in parts]
 
 
-def _is_finite(question: Question, known: NetworkForecast) -> bool:
+def _is_finite(question: Question, known: WindowForecast) -> bool:
     parts = (known.kinematics, known.temps, known.location, question.start, question.committed)
     return bool(all(np.isfinite(part).all() for part in parts) and np.isfinite(question.previous))
 
 
 def check_embeddable(model: Model) -> MsDeepONet | SsAr | SsArLoc:
     """The architecture of a model that is rectifiers and sums; others are refused."""
-    architecture: Architecture = model.architecture
+    architecture: WindowNetwork = model.architecture
     if not isinstance(architecture, MsDeepONet | SsAr | SsArLoc):
         raise BadInput(
             f"only {MsDeepONet.name}, {SsAr.name} and {SsArLoc.name} can be embedded, got "
@@ -329,12 +324,12 @@ def embed(model: Model, *, smoothing: float = SMOOTHING) -> "casadi.Function":
     )
 
 
-def embed_folded(folder: Folder, *, smoothing: float = SMOOTHING) -> "casadi.Function":
+def embed_folded(folder: Folding, *, smoothing: float = SMOOTHING) -> "casadi.Function":
     """(P, a, C, c) → T̂ (N_h), K: the network of one tick, N_h → w → w → N_h."""
     return _fold_graph(folder, smoothing, slope=False)
 
 
-def embed_folded_slope(folder: Folder, *, smoothing: float = SMOOTHING) -> "casadi.Function":
+def embed_folded_slope(folder: Folding, *, smoothing: float = SMOOTHING) -> "casadi.Function":
     """(P, a, C, c) → T̂ (N_h), K, and ∂T̂/∂P (N_h, N_h), K/W, carried forward through the layers.
 
     J = C diag(σ′₂) W diag(σ′₁) A needs one product of W with N_h columns, where CasADi's own forward mode
@@ -343,7 +338,7 @@ def embed_folded_slope(folder: Folder, *, smoothing: float = SMOOTHING) -> "casa
     return _fold_graph(folder, smoothing, slope=True)
 
 
-def _fold_graph(folder: Folder, smoothing: float, *, slope: bool) -> "casadi.Function":
+def _fold_graph(folder: Folding, smoothing: float, *, slope: bool) -> "casadi.Function":
     import casadi
 
     width, horizon = folder.A.shape

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Status
-from laserloop.predict.networks.forecast import NetworkForecast
 from laserloop.predict.predictor import Forecast
+from laserloop.predict.window import WindowForecast
 
 LONGEST_HORIZON = 100  # ticks
 ROOM = 0.9  # of half the window, which margins may take
@@ -195,10 +195,10 @@ class Question:
         settled[~self.lit & (np.arange(len(plan)) >= count)] = 0.0
         return settled
 
-    def network(self, horizon: int) -> NetworkForecast:
+    def network(self, horizon: int) -> WindowForecast:
         """The forecast, for solvers that know only networks; others and other lengths are refused."""
         known = self.forecast
-        if not isinstance(known, NetworkForecast):
+        if not isinstance(known, WindowForecast):
             raise BadInput(f"this solver plans with networks only, got a {type(known).__name__}: use sqp")
         shapes = known.kinematics.shape, known.temps.shape, known.location.shape, self.start.shape
         if shapes != ((horizon, 4), (horizon + 1,), (2,), (horizon,)):

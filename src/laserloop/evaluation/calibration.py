@@ -10,7 +10,7 @@ from laserloop.bad_input import BadInput
 from laserloop.data import open_store
 from laserloop.data.ensemble import EXCITATIONS
 from laserloop.data.windows import Windows, cut_windows, split_windows
-from laserloop.predict.networks import Model
+from laserloop.predict.model import Model
 
 FloatArray = NDArray[np.float64]
 

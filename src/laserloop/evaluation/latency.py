@@ -7,7 +7,8 @@ import numpy as np
 
 from laserloop.bad_input import BadInput
 from laserloop.data.windows import Windows
-from laserloop.predict.networks import Model, make_predictor
+from laserloop.predict.compiled import make_predictor
+from laserloop.predict.model import Model
 
 BLOCK = 50  # calls in a row: long enough to have the weights in the cache, as a controller has them
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from laserloop.data.excitation import Excitation
 from laserloop.data.windows import cut_episode
+from laserloop.evaluation.errors import Errors, measure_errors
+from laserloop.evaluation.errors import evaluate as measure
 from laserloop.evaluation.trajectories import FloatArray, Trajectories
-from laserloop.predict.networks import Errors, Model
-from laserloop.predict.networks import evaluate as measure
-from laserloop.predict.networks.errors import measure_errors
+from laserloop.predict.model import Model
 
 REALISATIONS = 3
 

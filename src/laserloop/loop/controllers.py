@@ -20,9 +20,11 @@ from laserloop.control.simple import ConstantController, FeedforwardController, 
 from laserloop.control.sqp import SqpSolver
 from laserloop.native.twin import make_twin
 from laserloop.plant import Plant
-from laserloop.predict.networks import Model, MsDeepONet, NetworkPredictor
+from laserloop.predict.model import Model
+from laserloop.predict.networks import MsDeepONet
+from laserloop.predict.oracle import AGREED, PlantRollout, RollPlant
 from laserloop.predict.predictor import Predictor
-from laserloop.predict.rehearsal import AGREED, RehearsalPredictor, Rehearse
+from laserloop.predict.window import WindowPredictor
 from laserloop.process import CameraSettings, Process
 from laserloop.process.camera import Sampling
 
@@ -97,7 +99,7 @@ WITH_GAINS = ("pi", "constant", "feedforward")
 CONTROLLERS = ("twin", *WITH_MODEL, *WITH_GAINS, "oracle")
 PLANNERS = ("twin", *WITH_MODEL, "oracle")  # who keep to a problem; own classes may
 USED_BY = {"--model": WITH_MODEL, "--delta-k": PLANNERS, "--tracking": PLANNERS, "--graph": ("ipopt",)}
-MOST_REHEARSALS = 6  # rounds of the oracle
+MOST_ROLLOUTS = 6  # rounds of the oracle
 
 
 def make_controller(
@@ -127,7 +129,7 @@ def make_controller(
         given = dict(options or {})
         compensate = given.pop("compensate", True)
         solver = make_solver(name, model, problem, **given)
-        return MpcController(NetworkPredictor(model), solver, problem, compensate=compensate)
+        return MpcController(WindowPredictor(model), solver, problem, compensate=compensate)
     if name == "twin":
         known = process or (None if plant is None else plant.settings.process)
         if known is None:
@@ -158,10 +160,10 @@ def check_used(name: str, options: Iterable[str]) -> None:
 
 
 def make_oracle(
-    problem: MpcProblem, plant: Plant, *, rounds: int = MOST_REHEARSALS, agreed: float = AGREED
+    problem: MpcProblem, plant: Plant, *, rounds: int = MOST_ROLLOUTS, agreed: float = AGREED
 ) -> Controller:
-    """Plans on the plant itself, in so many rounds unless a rehearsal agrees with its plan before, K."""
-    predictor = RehearsalPredictor(make_rehearsal(plant), problem.horizon, problem.power[1])
+    """Plans on the plant itself, in so many rounds unless a rollout agrees with its plan before, K."""
+    predictor = PlantRollout(roll_plant(plant), problem.horizon, problem.power[1])
     solver = SqpSolver(problem, max_iterations=rounds, agreed=agreed, halvings=0)
     return MpcController(predictor, solver, problem, resume=True, name="oracle")
 
@@ -222,14 +224,14 @@ def choose_camera(plant: Plant, model: Model | None, sampling: Sampling | None =
     return replace(settings, subgrid=model.reading == "peak", sampling=sampling or model.sampling)
 
 
-def make_rehearsal(plant: Plant) -> Rehearse:
+def roll_plant(plant: Plant) -> RollPlant:
     """What the plant's T_max would be along some positions under some powers; it stays where it is.
 
     A way that leads beyond the plate is held at its edge.
     """
     half = 0.5 * np.array(plant.settings.process.plate[:2])
 
-    def rehearse(powers: FloatArray, positions: FloatArray) -> FloatArray:
+    def roll(powers: FloatArray, positions: FloatArray) -> FloatArray:
         now = plant.snapshot()
         way = np.clip(positions, -half, half)
         hottest = np.empty(len(powers))
@@ -238,4 +240,4 @@ def make_rehearsal(plant: Plant) -> Rehearse:
         plant.restore(now)
         return hottest
 
-    return rehearse
+    return roll

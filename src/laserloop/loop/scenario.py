@@ -36,8 +36,7 @@ from laserloop.loop.record import Run, score, series_of
 from laserloop.loop.run import Rig, Watch, run_rig
 from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import Camera, Plant, make_plant
-from laserloop.predict.networks import Model, find_model
-from laserloop.predict.trained_for import SPEED_RANGE, Misfit
+from laserloop.predict.model import SPEED_RANGE, Misfit, Model, find_model
 from laserloop.predict.twin.reach import judge_reach
 from laserloop.process import CameraSettings, Process, find_process, shipped_processes
 from laserloop.process.camera import Sampling

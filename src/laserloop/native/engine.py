@@ -23,7 +23,7 @@ from laserloop.native.render import (
     read_source,
     render_sizes,
 )
-from laserloop.predict.networks.model import Model
+from laserloop.predict.model import Model
 
 FloatArray = NDArray[np.float64]
 

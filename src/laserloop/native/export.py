@@ -23,7 +23,7 @@ from laserloop.native.render import (
     size_network,
 )
 from laserloop.native.vectors import draw_vectors, write_vectors
-from laserloop.predict.networks.model import Model
+from laserloop.predict.model import Model
 
 COPIED = (*UNIT, "controller.c", "laserloop_network.h", "runner.c", "runner_tools.h")
 BUILD, VECTORS, PAGE = "CMakeLists.txt", "vectors.txt", "README.md"

@@ -18,10 +18,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem
-from laserloop.predict.networks.architecture import ROW
-from laserloop.predict.networks.folding import check_foldable
-from laserloop.predict.networks.model import Model
-from laserloop.predict.networks.ms_deeponet import MsDeepONet
+from laserloop.predict.model import Model
+from laserloop.predict.networks import ROW, MsDeepONet
+from laserloop.predict.window import check_foldable
 
 FloatArray = NDArray[np.float64]
 RealArray = NDArray[np.floating]

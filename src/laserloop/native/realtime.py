@@ -9,9 +9,8 @@ from laserloop.native.build import NoCompiler
 from laserloop.native.engine import CEngine
 from laserloop.native.network import check_packable
 from laserloop.native.render import ITERATIONS
-from laserloop.predict.networks.folding import SMOOTHING, Folder
-from laserloop.predict.networks.forecast import NetworkForecast
-from laserloop.predict.networks.model import Model
+from laserloop.predict.model import Model
+from laserloop.predict.window import SMOOTHING, Folding, WindowForecast
 
 RATIO = 50  # of medians over 360 ticks of closed loops, 1.5 ms in NumPy and 31 µs in C; hard ticks more
 
@@ -58,14 +57,14 @@ class RealtimeSolver:
     def _warm_up(self, model: Model, problem: MpcProblem) -> None:
         """Load what is needed before the first tick, not in it."""
         n = problem.horizon
-        known = NetworkForecast(
+        known = WindowForecast(
             kinematics=np.zeros((n, 4)),
             temps=np.full(1 + n, 300.0),
             location=np.zeros(2),
             previous=0.0,
             committed=np.empty(0),
             model=model,
-            folder=Folder(model, smoothing=SMOOTHING),
+            folder=Folding(model, smoothing=SMOOTHING),
         )
         middle = np.full(n, 0.5 * sum(problem.power))
         self.solve(Question(forecast=known, start=middle, lit=np.ones(n, np.bool_)))

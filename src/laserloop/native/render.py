@@ -13,9 +13,8 @@ from laserloop.bad_input import BadInput
 from laserloop.control.controller import CREDIBLE, Status
 from laserloop.control.problem import MpcProblem
 from laserloop.native.network import MATRICES, PackedNetwork
-from laserloop.predict.networks.folding import SMOOTHING
-from laserloop.predict.networks.model import Model
-from laserloop.predict.trained_for import AREA_SLACK, TrainedFor
+from laserloop.predict.model import AREA_SLACK, Model, TrainedFor
+from laserloop.predict.window import SMOOTHING
 
 DTYPES: dict[str, type[np.floating[Any]]] = {"float32": np.float32, "float64": np.float64}
 ITERATIONS = 12  # most, in a tick

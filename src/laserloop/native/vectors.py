@@ -13,11 +13,9 @@ from laserloop.control.controller import Status
 from laserloop.control.problem import MpcProblem, Question, Solution, Solver
 from laserloop.native.build import NoCompiler
 from laserloop.native.engine import CEngine
-from laserloop.predict.networks.architecture import ROW
-from laserloop.predict.networks.folding import SMOOTHING, Folder
-from laserloop.predict.networks.forecast import NetworkForecast
-from laserloop.predict.networks.model import Model
-from laserloop.predict.networks.ms_deeponet import MsDeepONet
+from laserloop.predict.model import Model
+from laserloop.predict.networks import ROW, MsDeepONet
+from laserloop.predict.window import SMOOTHING, Folding, WindowForecast
 
 COUNT = 200
 POWER_TOLERANCE = 0.02  # W
@@ -45,7 +43,7 @@ def draw_vectors(
         raise BadInput(
             f"an export needs a C compiler here to answer its test vectors, but {missing}: install one"
         ) from None
-    folder = Folder(model, smoothing=SMOOTHING)
+    folder = Folding(model, smoothing=SMOOTHING)
     rng = np.random.default_rng(seed)
     kept: list[Vector] = []
     for _ in range(20 * count):
@@ -61,7 +59,7 @@ def draw_vectors(
     )
 
 
-def draw_question(model: Model, problem: MpcProblem, rng: np.random.Generator, folder: Folder) -> Question:
+def draw_question(model: Model, problem: MpcProblem, rng: np.random.Generator, folder: Folding) -> Question:
     """A question about as far from the training data's mean as that data is."""
     horizon, scalers = problem.horizon, model.scalers
     moving = np.arange(ROW * horizon) % ROW > 0
@@ -80,7 +78,7 @@ def draw_question(model: Model, problem: MpcProblem, rng: np.random.Generator, f
     temps[0] = rng.choice([temps[0], rng.uniform(*problem.window), 300.0, problem.ceiling + 60.0])
     low, high = problem.power
     committed = rng.uniform(low, high, rng.choice([0, 0, 0, min(1, horizon - 1), min(2, horizon - 1)]))
-    known = NetworkForecast(
+    known = WindowForecast(
         kinematics=kinematics.reshape(horizon, 4),
         temps=temps,
         location=location,

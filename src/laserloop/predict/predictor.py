@@ -1,8 +1,9 @@
-"""What every predictor answers to: a physics model, a network, or a rehearsal on the plant itself.
+"""What every predictor answers to: a physics model, a network, or a rollout of the plant itself.
 
 N  horizon, ticks      d  ticks since the moment a forecast starts from      T̂  T_max at the end of each tick
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -79,3 +80,13 @@ class AffineForecast:
     def linearise(self, plan: FloatArray) -> tuple[FloatArray, FloatArray]:
         """T̂, K, and G, K/W: the same everywhere."""
         return self.predict(plan), self.slopes
+
+
+def difference(
+    roll: Callable[[FloatArray], FloatArray], plan: FloatArray, nudge: float
+) -> tuple[FloatArray, FloatArray]:
+    """T̂ (N,) of a plan and its slopes (N, N) by central differences, of plans (n, N) rolled in one batch."""
+    n = len(plan)
+    nudges = nudge * np.eye(n)
+    rolled = roll(np.concatenate((plan[np.newaxis], plan + nudges, plan - nudges)))
+    return rolled[0], (rolled[1 : n + 1] - rolled[n + 1 :]).T / (2 * nudge)

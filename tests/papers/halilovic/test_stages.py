@@ -19,7 +19,7 @@ from laserloop.papers.halilovic.study.plant_accuracy import (
     list_lines,
     run_line,
 )
-from laserloop.predict.networks import FitSettings
+from laserloop.predict.train import FitSettings
 
 ONE = FitSettings(max_epochs=1, halve_after=1, patience=1)
 TINY = replace(QUICK, runs=2, protocol=ONE, short=ONE, realisations=1, ticks=12, seeds=(), corners=())

@@ -14,7 +14,7 @@ from laserloop.papers.halilovic.pages.summary import summarise
 from laserloop.papers.halilovic.run import _run_stage, _sign, _sign_off
 from laserloop.papers.halilovic.size import QUICK
 from laserloop.papers.halilovic.stages import STAGES
-from laserloop.predict.networks import FitSettings
+from laserloop.predict.train import FitSettings
 
 FULL_REPORT = Path(__file__).parents[3] / "docs" / "reproduction" / "report"
 BRIEF = FitSettings(halve_after=1, patience=1, max_epochs=1)

@@ -6,7 +6,7 @@ python -m laserloop.arena.train affine-history --lessons out/arena/lessons
 from pathlib import Path
 
 from laserloop.arena.learners import enter_memory_net
-from laserloop.predict.learned.affine_net import AffineNet
+from laserloop.predict.networks import AffineNet
 
 EPOCHS = 60
 

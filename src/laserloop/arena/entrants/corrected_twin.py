@@ -31,14 +31,18 @@ from laserloop.loop.scenario import (
 )
 from laserloop.paths.families import FAMILIES
 from laserloop.plant import Plant
-from laserloop.predict.learned.correction import (
+from laserloop.predict import correction as learned
+from laserloop.predict import model
+from laserloop.predict.correction import (
     HeatCorrection,
+    HeatSamples,
     fit_correction,
+    gather_samples,
+    join_samples,
     load_correction,
     save_correction,
 )
-from laserloop.predict.learned.correction_data import HeatSamples, gather_samples, join_samples
-from laserloop.predict.networks.save import save
+from laserloop.predict.model import save
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.predict.twin.gain import GainSettings
 from laserloop.process import Process, find_process
@@ -138,5 +142,5 @@ TWIN_CORRECTED = Entrant(
     learns=True,
     model=SHELF / NAME,
     train=train,
-    sources=(Path(__file__),),
+    sources=(Path(__file__), Path(learned.__file__), Path(model.__file__)),
 )

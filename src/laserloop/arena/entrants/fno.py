@@ -6,7 +6,7 @@ python -m laserloop.arena.train fno --lessons out/arena/lessons
 from pathlib import Path
 
 from laserloop.arena.learners import enter_memory_net
-from laserloop.predict.learned.fno import Fno
+from laserloop.predict.networks import Fno
 
 EPOCHS = 15
 

@@ -16,16 +16,11 @@ from laserloop.arena.shelf import SHELF
 from laserloop.control.controller import Controller
 from laserloop.control.mpc import plan_with
 from laserloop.data.windows import Windows, cut_episode, join_windows
-from laserloop.predict.networks import (
-    FitSettings,
-    Lstm,
-    MsDeepONet,
-    NetworkPredictor,
-    SsAr,
-    fit,
-    load_model,
-)
-from laserloop.predict.trained_for import TrainedFor
+from laserloop.predict import model, networks, window
+from laserloop.predict.model import TrainedFor, load_model
+from laserloop.predict.networks import Lstm, MsDeepONet, SsAr
+from laserloop.predict.train import FitSettings, fit
+from laserloop.predict.window import WindowPredictor
 from laserloop.process import find_process
 
 HALVE, PATIENCE = 30, 60  # epochs without progress until the rate is halved, and until the end
@@ -34,7 +29,7 @@ Architecture = MsDeepONet | SsAr | Lstm
 
 def make(folder: Path, seat: Seat) -> Controller:
     """By sequential QPs with a line search, as the paper's own: what fails here is not for want of search."""
-    return plan_with(NetworkPredictor(load_model(folder)), seat.problem, name=folder.name, search=True)
+    return plan_with(WindowPredictor(load_model(folder)), seat.problem, name=folder.name, search=True)
 
 
 def train(architecture: Architecture, epochs: int, lessons: Path, seed: int, folder: Path) -> Cost:
@@ -80,7 +75,7 @@ def _enter(architecture: Architecture, epochs: int, about: str) -> Entrant:
         learns=True,
         model=SHELF / name,
         train=partial(train, architecture, epochs),
-        sources=(Path(__file__),),
+        sources=(Path(__file__), *(Path(part.__file__) for part in (model, networks, window))),
     )
 
 

@@ -15,8 +15,8 @@ from laserloop.arena.lessons import PROCESS, TICKS, hash_lessons, read_lessons
 from laserloop.arena.shelf import SHELF
 from laserloop.control.controller import Controller
 from laserloop.control.mpc import plan_with
-from laserloop.predict.learned.koopman_fit import fit_koopman, load_koopman, save_koopman
-from laserloop.predict.learned.koopman_predictor import KoopmanPredictor
+from laserloop.predict import koopman, model
+from laserloop.predict.koopman import KoopmanPredictor, fit_koopman, load_koopman, save_koopman
 from laserloop.process import find_process
 
 NAME = "koopman"
@@ -32,12 +32,12 @@ def train(lessons: Path, seed: int, folder: Path) -> Cost:
     began = process_time()
     records = [record for _, record in read_lessons(lessons)]
     drawn = np.random.default_rng(seed).integers(len(records), size=len(records))
-    model = fit_koopman([records[k] for k in drawn] if seed else records, find_process(PROCESS))
+    fitted = fit_koopman([records[k] for k in drawn] if seed else records, find_process(PROCESS))
     page = {
         "trained_for": {"plant": "graded", "process": PROCESS},
         "data": {"lessons": hash_lessons(lessons), "seed": seed},
     }
-    save_koopman(model, folder, page)
+    save_koopman(fitted, folder, page)
     cost = Cost(core_minutes=(process_time() - began) / 60.0, plant_steps=TICKS * len(records))
     cost.write(folder)
     return cost
@@ -50,5 +50,5 @@ KOOPMAN = Entrant(
     learns=True,
     model=SHELF / NAME,
     train=train,
-    sources=(Path(__file__),),
+    sources=(Path(__file__), Path(koopman.__file__), Path(model.__file__)),
 )

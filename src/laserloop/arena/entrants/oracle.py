@@ -6,7 +6,7 @@ from pathlib import Path
 from laserloop.arena.entrant import Entrant, Seat
 from laserloop.control.controller import Controller
 from laserloop.loop.controllers import make_oracle
-from laserloop.predict import rehearsal
+from laserloop.predict import oracle
 
 # The laser is hardly ever at its limits, so one tick ahead reaches what three do, within 0.04 K RMS and at a
 # third of the work; the third round is rarely needed.
@@ -25,5 +25,5 @@ ORACLE = Entrant(
     make=make,
     camera=False,
     bound=True,
-    sources=(Path(__file__), Path(rehearsal.__file__)),
+    sources=(Path(__file__), Path(oracle.__file__)),
 )

@@ -3,33 +3,33 @@
 from pathlib import Path
 
 from laserloop.arena.entrant import Entrant
-from laserloop.predict import networks
+from laserloop.predict import model, networks, window
 
-ROOM = Path(networks.__file__).parent
-HERE = (Path(__file__), *sorted(ROOM.glob("*.py")))
+SHIPPED = Path(model.__file__).parent / "models"
+HERE = (Path(__file__), *(Path(part.__file__) for part in (model, networks, window)))
 
 
-def _enter(name: str, *, controller: str, model: str, about: str) -> Entrant:
+def _enter(name: str, *, controller: str, shipped: str, about: str) -> Entrant:
     """A shipped network; its own cost, margin and kind of reading, wherever it is put."""
-    settings = {"controller": controller, "model": model, "delta_k": None, "force": True}
-    return Entrant(name=name, about=about, settings=settings, model=ROOM / "models" / model, sources=HERE)
+    settings = {"controller": controller, "model": shipped, "delta_k": None, "force": True}
+    return Entrant(name=name, about=about, settings=settings, model=SHIPPED / shipped, sources=HERE)
 
 
 PAPER_BASE = _enter(
     "paper-base",
     controller="realtime",
-    model="paper-base",
+    shipped="paper-base",
     about="The paper's network of rasters and spirals on the paper's grid, compiled; least power, margin δ.",
 )
 PAPER_CORNER = _enter(
     "paper-corner",
     controller="realtime",
-    model="paper-corner",
+    shipped="paper-corner",
     about="The paper's network of corners on the paper's grid, compiled; least power, margin δ.",
 )
 PAPER_IPOPT = _enter(
     "paper-corner-ipopt",
     controller="ipopt",
-    model="paper-corner",
+    shipped="paper-corner",
     about="The same as published, by IPOPT.",
 )

@@ -6,7 +6,7 @@ python -m laserloop.arena.train tide --lessons out/arena/lessons
 from pathlib import Path
 
 from laserloop.arena.learners import enter_memory_net
-from laserloop.predict.learned.tide import Tide
+from laserloop.predict.networks import Tide
 
 EPOCHS = 40
 

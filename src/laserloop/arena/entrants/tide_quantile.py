@@ -6,7 +6,7 @@ python -m laserloop.arena.train tide-quantile --lessons out/arena/lessons
 from pathlib import Path
 
 from laserloop.arena.learners import enter_memory_net
-from laserloop.predict.learned.tide import TideQuantile
+from laserloop.predict.networks import TideQuantile
 
 EPOCHS = 40
 

@@ -17,8 +17,8 @@ from laserloop.papers.halilovic.folder import Folder, Stopwatch, check_folder, h
 from laserloop.papers.halilovic.size import Size
 from laserloop.papers.halilovic.stage import Stage, Task
 from laserloop.papers.halilovic.stages import STAGES
-from laserloop.predict.networks.fit import need_torch
-from laserloop.predict.networks.origin import find_commit, find_versions
+from laserloop.predict.model import find_commit, find_versions
+from laserloop.predict.train import need_torch
 
 ROUNDS = 3  # attempts at tasks whose workers died, without a single one done
 

@@ -7,7 +7,7 @@ from laserloop.evaluation.offline import REALISATIONS
 from laserloop.papers.halilovic.study.corners import VARIANTS
 from laserloop.papers.halilovic.study.plant_accuracy import BETWEEN, PARTS
 from laserloop.papers.halilovic.study.recipes import BASE, CORNER, RECIPES, SHORT, SPREAD, Recipe
-from laserloop.predict.networks import FitSettings
+from laserloop.predict.train import FitSettings
 
 PROTOCOL = FitSettings()  # the paper's
 DEPLOYED = {"base": "paper-base", "corner": "paper-corner"}  # ensemble → the model of the full protocol

@@ -22,8 +22,9 @@ from laserloop.papers.halilovic.report.markdown import write_table
 from laserloop.papers.halilovic.study.ablation_points import Difference, compare, measure_scales, place_points
 from laserloop.papers.halilovic.study.ablations import NOISES, SEEN, UNSEEN, Row, run_ablations
 from laserloop.papers.halilovic.study.recipes import RECIPES, SHORT
-from laserloop.predict.networks import FitSettings, Model, MsDeepONet
-from laserloop.predict.networks.fit import standardise
+from laserloop.predict.model import Model
+from laserloop.predict.networks import MsDeepONet
+from laserloop.predict.train import FitSettings, select_features, standardise
 
 TICKS = 17
 
@@ -39,7 +40,7 @@ def model(root: Path) -> Model:
     trajectories = Trajectories(folder=root / "trajectories", ticks=TICKS)
     windows = cut_episode(trajectories.get("spiral", Excitation.HF_RANDOM, 0), horizon=3)
     net = MsDeepONet(horizon=3, width=8, basis=5)
-    scalers, _ = standardise(windows, net, np.arange(len(windows)))
+    scalers, _ = standardise(select_features(windows, net), np.arange(len(windows)))
     return Model(architecture=net, weights=net.draw_weights(np.random.default_rng(1)), scalers=scalers)
 
 

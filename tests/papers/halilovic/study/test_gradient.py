@@ -5,7 +5,7 @@ import numpy as np
 from laserloop.papers.halilovic.study.gradient import compare_gradients, summarise
 from laserloop.paths import find_path
 from laserloop.plant import make_plant
-from laserloop.predict.networks import find_model
+from laserloop.predict.model import find_model
 
 
 def test_the_summary_tells_where_signs_differ() -> None:

@@ -10,7 +10,8 @@ from laserloop.bad_input import BadInput
 from laserloop.data import COLUMNS, EnsembleSettings, EpisodeRecord, create_store, write_episode
 from laserloop.papers.halilovic.study.ablation_points import AXES
 from laserloop.papers.halilovic.study.recipes import RECIPES, SHORT, Recipe, find_models, train_recipes
-from laserloop.predict.networks import FitSettings, MsDeepONet
+from laserloop.predict.networks import MsDeepONet
+from laserloop.predict.train import FitSettings
 
 TINY = EnsembleSettings(kind="corner", runs=3, states=20)
 NET = MsDeepONet(horizon=3, width=8, basis=4)

@@ -25,7 +25,7 @@ from laserloop.papers.halilovic.study.published import ONE_SHOT_STEPS, SS_AR_STE
 from laserloop.papers.halilovic.study.recipes import HORIZONS, RECIPES, SEEDS, Recipe
 from laserloop.papers.halilovic.study.table_1 import PATHS
 from laserloop.papers.halilovic.words import say
-from laserloop.predict.networks import FitSettings
+from laserloop.predict.train import FitSettings
 
 SOURCE = "results/ablations.json"
 KINDS = ("base", "corner")

@@ -9,7 +9,7 @@ from laserloop.papers.halilovic.study.ablation_points import NOISY, compare, pla
 from laserloop.papers.halilovic.study.ablations import run_ablations
 from laserloop.papers.halilovic.study.long_rollouts import run_rollouts
 from laserloop.papers.halilovic.study.recipes import find_models
-from laserloop.predict.networks import Model
+from laserloop.predict.model import Model
 
 
 def list_tasks(folder: Folder) -> list[Task]:

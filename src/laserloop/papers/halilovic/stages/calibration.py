@@ -8,7 +8,7 @@ from laserloop.evaluation.calibration import calibrate
 from laserloop.papers.halilovic.folder import Folder
 from laserloop.papers.halilovic.size import DEPLOYED
 from laserloop.papers.halilovic.stage import Stage, Task
-from laserloop.predict.networks import find_model
+from laserloop.predict.model import find_model
 from laserloop.store import has_case, solve_case
 
 

@@ -22,7 +22,7 @@ from laserloop.papers.halilovic.study.loop_tables import (
 )
 from laserloop.paths import find_path
 from laserloop.plant import make_plant
-from laserloop.predict.networks import find_model
+from laserloop.predict.model import find_model
 from laserloop.process import Process
 from laserloop.store import has_case, solve_case
 

@@ -12,7 +12,7 @@ from laserloop.papers.halilovic.size import DEPLOYED
 from laserloop.papers.halilovic.stage import Stage, Task
 from laserloop.papers.halilovic.study.ablations import SEEN, UNSEEN
 from laserloop.papers.halilovic.study.table_1 import measure_excitations, run_table_1
-from laserloop.predict.networks import find_model
+from laserloop.predict.model import find_model
 
 TRACKED = tuple(product(("spiral", "diagonal"), (Excitation.PERSISTENT, Excitation.BANG_BANG)))
 

@@ -18,7 +18,7 @@ from laserloop.papers.halilovic.stages.calibration import find_margin
 from laserloop.papers.halilovic.stages.offline import find_trajectories
 from laserloop.papers.halilovic.study.loop_tables import list_scenarios
 from laserloop.papers.halilovic.study.timing import time_forward, time_solvers
-from laserloop.predict.networks import find_model
+from laserloop.predict.model import find_model
 from laserloop.store import has_case, solve_case
 
 RACERS = {"ms-deeponet": "corner-nh5-seed0", "lstm": "corner-lstm"}

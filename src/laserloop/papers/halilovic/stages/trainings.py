@@ -8,9 +8,8 @@ from typing import Any
 from laserloop.papers.halilovic.folder import Folder
 from laserloop.papers.halilovic.stage import Stage, Task
 from laserloop.papers.halilovic.study.recipes import Recipe, find_models, train_recipes
-from laserloop.predict.networks.checkpoint import MODEL_FILE, WEIGHTS_FILE, describe
-from laserloop.predict.networks.model import Model
-from laserloop.predict.networks.training_state import peek_epochs
+from laserloop.predict.model import MODEL_FILE, WEIGHTS_FILE, Model, describe
+from laserloop.predict.train import peek_epochs
 
 CLOCKED = ("seconds", "windows_per_s")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from laserloop.evaluation.offline import REALISATIONS, evaluate
 from laserloop.evaluation.trajectories import TICKS, Trajectories
-from laserloop.predict.networks import Model
+from laserloop.predict.model import Model
 from laserloop.store import solve_case
 
 SEEN = ("horizontal", "vertical", "spiral")

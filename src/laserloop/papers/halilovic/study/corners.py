@@ -21,7 +21,7 @@ from laserloop.papers.halilovic.study.loop_claims import OVERSHOOT_WITHIN, RUN_W
 from laserloop.papers.halilovic.study.published import CORNER_FAILURE, TABLE_2
 from laserloop.paths import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, find_path
 from laserloop.paths.area import HALF_WIDTH
-from laserloop.predict.networks import find_model
+from laserloop.predict.model import find_model
 from laserloop.store import solve_case
 
 ACCELERATION = 1000.0  # m/s², of a beam that slows down: it stops within 46 µm, 2.4 ticks

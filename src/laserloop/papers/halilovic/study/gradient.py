@@ -11,7 +11,7 @@ from laserloop.loop.controllers import choose_camera
 from laserloop.loop.run import look_ahead
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, Plant
-from laserloop.predict.networks import Model
+from laserloop.predict.model import Model
 
 FloatArray = NDArray[np.float64]
 

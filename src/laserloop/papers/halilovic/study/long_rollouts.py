@@ -20,7 +20,7 @@ from laserloop.data.windows import BRANCH_COLUMNS, FIRST
 from laserloop.evaluation.offline import REALISATIONS
 from laserloop.evaluation.trajectories import Trajectories
 from laserloop.papers.halilovic.study.ablations import SEEN, UNSEEN
-from laserloop.predict.networks import Model
+from laserloop.predict.model import Model
 from laserloop.store import solve_case
 
 LENGTHS = (5, 20, 50)  # ticks

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from laserloop.bad_input import BadInput
 from laserloop.data.ensemble import EnsembleSettings
-from laserloop.predict.networks import FitSettings, Lstm, Model, MsDeepONet, SsAr, SsArLoc, load_model, train
-from laserloop.predict.networks.architecture import Architecture
-from laserloop.predict.networks.checkpoint import MODEL_FILE
-from laserloop.predict.networks.fit import Report
+from laserloop.predict.model import MODEL_FILE, Model, load_model
+from laserloop.predict.networks import Lstm, MsDeepONet, SsAr, SsArLoc, WindowNetwork
+from laserloop.predict.train import FitSettings, Report, train
 from laserloop.process.camera import Sampling
 
 BASE, CORNER = EnsembleSettings(kind="base"), EnsembleSettings(kind="corner")
@@ -36,7 +35,7 @@ class Recipe:
 
     name: str  # of the model and of its folder
     ensemble: EnsembleSettings = CORNER
-    architecture: Architecture = USUAL
+    architecture: WindowNetwork = USUAL
     settings: FitSettings = SHORT
     sampling: Sampling = "nearest"
 

@@ -11,7 +11,7 @@ from laserloop.data.excitation import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation.offline import REALISATIONS, evaluate
 from laserloop.evaluation.trajectories import TICKS, Trajectories
-from laserloop.predict.networks.model import Model
+from laserloop.predict.model import Model
 from laserloop.store import solve_case
 
 PATHS = ("vertical", "spiral", "diagonal")

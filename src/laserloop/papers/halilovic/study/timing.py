@@ -11,7 +11,8 @@ from laserloop.control.problem import MpcProblem, Question
 from laserloop.loop.record import spread
 from laserloop.paths import find_path
 from laserloop.plant import make_plant
-from laserloop.predict.networks import Model, make_predictor
+from laserloop.predict.compiled import make_predictor
+from laserloop.predict.model import Model
 
 WARM_UP = 60  # ticks until the plate is as warm as in a run
 

@@ -1,1 +1,0 @@
-"""What is learned from episodes besides the paper's networks, each ready to predict without PyTorch."""

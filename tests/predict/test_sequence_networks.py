@@ -1,0 +1,167 @@
+"""What every network with a memory must do, whatever its formula."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from laserloop.data.scaling import Scaler
+from laserloop.loop.run import look_ahead
+from laserloop.paths import find_path
+from laserloop.plant.camera import develop
+from laserloop.plant.surface import Surface
+from laserloop.predict.model import Model, Scalers, load_model
+from laserloop.predict.networks import FEATURES, HORIZON, NETWORKS, SequenceNetwork
+from laserloop.predict.sequence import SequencePredictor, Sequences
+from laserloop.predict.train import FitSettings, Progress, fit_sequences
+from laserloop.process import Process
+
+NAMES = [name for name, kind in NETWORKS.items() if issubclass(kind, SequenceNetwork)]
+every = pytest.mark.parametrize("name", NAMES)
+QUICK = FitSettings(max_epochs=4, batch=64, learning_rate=3e-3)
+SIZE = {"affine-history": {"width": 16}, "tide": {"width": 18}, "tide-quantile": {"width": 18}, "fno": {}}
+
+
+def make_net(name: str) -> SequenceNetwork:
+    settings: dict[str, Any] = {"fno": {"channels": 2, "width": 12}}.get(name, SIZE[name])
+    return NETWORKS[name](**settings)
+
+
+def draw_model(name: str) -> Model:
+    """Random weights with the scalers of plausible data."""
+    net = make_net(name)
+    outputs = HORIZON * max(1, len(net.quantiles))
+    scalers = Scalers(
+        branch=Scaler(np.full(HORIZON, 10.0), np.full(HORIZON, 4.0)),
+        trunk=Scaler(np.zeros(FEATURES), np.full(FEATURES, 300.0)),
+        target=Scaler(np.full(outputs, 780.0), np.full(outputs, 60.0)),
+    )
+    return Model(architecture=net, weights=net.draw_weights(np.random.default_rng(0)), scalers=scalers)
+
+
+def draw_table(n: int = 240) -> Sequences:
+    """Targets that depend on plans and surroundings smoothly."""
+    rng = np.random.default_rng(n)
+    plans, features = rng.uniform(5.0, 15.0, (n, HORIZON)), rng.normal(0.0, 1.0, (n, FEATURES))
+    target = 700.0 + np.cumsum(plans, axis=1) + 20.0 * features[:, :1]
+    return Sequences(plans, features, target, np.arange(n) // 20)
+
+
+@every
+def test_numpy_and_pytorch_agree(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    from laserloop.predict.torch_train import TorchNetwork
+
+    model, table = draw_model(name), draw_table(30)
+    flat = torch.from_numpy(np.concatenate([w.ravel() for w in model.weights.values()]).astype(np.float64))
+    network = TorchNetwork(model.architecture, flat, torch.zeros_like(flat))
+    x = torch.from_numpy(model.scalers.branch.scale(table.plans))
+    y = torch.from_numpy(model.scalers.trunk.scale(table.features))
+    with torch.no_grad():
+        found = model.scalers.target.unscale(network.predict(x, y).numpy())
+    np.testing.assert_allclose(model.evaluate(table.plans, table.features), found, rtol=0, atol=1e-4)
+
+
+@every
+def test_the_gradient_is_that_of_the_loss(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    from laserloop.predict.torch_train import TorchNetwork
+
+    model, rng = draw_model(name), np.random.default_rng(1)
+    flat = torch.from_numpy(np.concatenate([w.ravel() for w in model.weights.values()]).astype(np.float64))
+    gradient = torch.zeros_like(flat)
+    network = TorchNetwork(model.architecture, flat, gradient)
+    outputs = HORIZON * max(1, len(model.architecture.quantiles))
+    x, y, s = (torch.from_numpy(rng.normal(size=(20, width))) for width in (HORIZON, FEATURES, outputs))
+    with torch.no_grad():
+        network.learn(x, y, s)
+        direction = torch.from_numpy(rng.normal(size=len(flat)))
+        slope, losses = float(gradient @ direction), []
+        for step in (1e-6, -2e-6):
+            flat += step * direction
+            losses.append(float(network.measure(x, y, s)) / s.numel())
+    assert (losses[0] - losses[1]) / 2e-6 == pytest.approx(slope, rel=1e-3, abs=1e-6)
+
+
+class Killed(Exception):
+    """Stands for SIGKILL."""
+
+
+@every
+def test_an_interrupted_training_ends_with_the_weights_of_an_unbroken_one(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+
+    def kill(progress: Progress) -> None:
+        if progress.epoch == 2:
+            raise Killed
+
+    net, table = make_net(name), draw_table()
+    losses: list[float] = []
+    unbroken = fit_sequences(
+        table,
+        net,
+        QUICK,
+        out=tmp_path / "a",
+        data={},
+        report=lambda p: losses.append(p.training_losses[-1]),
+    )
+    assert losses[-1] < losses[0]
+    with pytest.raises(Killed):
+        fit_sequences(table, net, QUICK, out=tmp_path / "b", data={}, report=kill, keep_every=0)
+    fit_sequences(table, net, QUICK, out=tmp_path / "b", data={}, keep_every=0)
+    found = load_model(tmp_path / "b")
+    for part, weight in unbroken.weights.items():
+        np.testing.assert_array_equal(found.weights[part], weight)
+    plans, features = table.plans[:9], table.features[:9]
+    np.testing.assert_array_equal(found.evaluate(plans, features), unbroken.evaluate(plans, features))
+
+
+@every
+def test_plans_are_causal_and_what_calls_itself_affine_is(name: str) -> None:
+    model, table = draw_model(name), draw_table(12)
+    now = model.evaluate(table.plans, table.features)[:, :HORIZON]
+    more = table.plans + 1.0
+    if not model.architecture.affine:
+        assert not np.allclose(model.evaluate(more, table.features)[:, :HORIZON], now)
+        return
+    step = model.evaluate(more, table.features) - now
+    np.testing.assert_allclose(model.evaluate(more + 1.0, table.features) - now, 2.0 * step, atol=1e-9)
+    last = table.plans.copy()
+    last[:, -1] += 1.0
+    change = model.evaluate(last, table.features) - now
+    np.testing.assert_allclose(change[:, :-1], 0.0, atol=1e-9)
+    assert (change[:, -1] > 0.0).all()
+
+
+def test_the_upper_quantile_is_never_below_the_median() -> None:
+    model, table = draw_model("tide-quantile"), draw_table(50)
+    found = model.evaluate(table.plans, table.features)
+    assert (found[:, HORIZON:] > found[:, :HORIZON]).all()
+
+
+@every
+def test_in_the_loop_it_forecasts_from_images_late_ones_and_none(name: str) -> None:
+    process = Process().change(delay_ticks=2)
+    predictor, path, powers = (
+        SequencePredictor(draw_model(name), process),
+        find_path("zigzag:3", ticks=50),
+        [],
+    )
+    x = y = np.linspace(-2e-3, 2e-3, 81)
+    heat = 600.0 + 100.0 * np.exp(-(x**2 + y[:, np.newaxis] ** 2) / 1e-6)
+    assert predictor.observe(None, look_ahead(path, 0, [], HORIZON, predictor.memory)) is None
+    for k in range(2, 40):
+        powers = [10.0] * k
+        image = (
+            develop(Surface(x, y, heat, (k - 2) * path.tick), sampling="smooth", subgrid=True)
+            if k < 20
+            else None
+        )
+        forecast = predictor.observe(image, look_ahead(path, k, powers, HORIZON, predictor.memory))
+        assert forecast is not None
+        assert len(forecast.committed) == (2 if k < 20 else min(k - 17, HORIZON - 1))
+        predicted, slopes = forecast.linearise(np.full(HORIZON, 10.0))
+        assert np.isfinite(predicted).all()
+        nudged = forecast.predict(np.full(HORIZON, 10.01))
+        np.testing.assert_allclose(nudged, predicted + 0.01 * slopes.sum(axis=1), atol=1e-3)
