@@ -17,15 +17,15 @@ from laserloop.predict.sequence import SequencePredictor, Sequences
 from laserloop.predict.train import FitSettings, Progress, fit_sequences
 from laserloop.process import Process
 
-NAMES = [name for name, kind in NETWORKS.items() if issubclass(kind, SequenceNetwork)]
-every = pytest.mark.parametrize("name", NAMES)
+NETS = {name: kind for name, kind in NETWORKS.items() if issubclass(kind, SequenceNetwork)}
+every = pytest.mark.parametrize("name", NETS)
 QUICK = FitSettings(max_epochs=4, batch=64, learning_rate=3e-3)
 SIZE = {"affine-history": {"width": 16}, "tide": {"width": 18}, "tide-quantile": {"width": 18}, "fno": {}}
 
 
 def make_net(name: str) -> SequenceNetwork:
     settings: dict[str, Any] = {"fno": {"channels": 2, "width": 12}}.get(name, SIZE[name])
-    return NETWORKS[name](**settings)
+    return NETS[name](**settings)
 
 
 def draw_model(name: str) -> Model:

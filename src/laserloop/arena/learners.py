@@ -18,6 +18,7 @@ from laserloop.predict.sequence import SequencePredictor, Sequences, join_sequen
 from laserloop.predict.train import FitSettings, fit_sequences
 from laserloop.process import find_process
 
+SOURCES = Path(model.__file__), Path(networks.__file__), Path(sequence.__file__)
 RANGE = (500.0, 1100.0)  # K, within which a window must stay to be learned from
 RATE, BATCH, HALVE = 2e-3, 512, 4  # of Adam; epochs without progress until the rate is halved
 
@@ -61,5 +62,5 @@ def enter_memory_net(net: SequenceNetwork, *, epochs: int, about: str, source: P
         learns=True,
         model=folder,
         train=partial(train_memory_net, net, epochs),
-        sources=(source, Path(__file__), *(Path(part.__file__) for part in (model, networks, sequence))),
+        sources=(source, Path(__file__), *SOURCES),
     )

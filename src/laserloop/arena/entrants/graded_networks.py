@@ -75,7 +75,7 @@ def _enter(architecture: Architecture, epochs: int, about: str) -> Entrant:
         learns=True,
         model=SHELF / name,
         train=partial(train, architecture, epochs),
-        sources=(Path(__file__), *(Path(part.__file__) for part in (model, networks, window))),
+        sources=(Path(__file__), Path(model.__file__), Path(networks.__file__), Path(window.__file__)),
     )
 
 

@@ -6,7 +6,7 @@ from laserloop.arena.entrant import Entrant
 from laserloop.predict import model, networks, window
 
 SHIPPED = Path(model.__file__).parent / "models"
-HERE = (Path(__file__), *(Path(part.__file__) for part in (model, networks, window)))
+HERE = (Path(__file__), Path(model.__file__), Path(networks.__file__), Path(window.__file__))
 
 
 def _enter(name: str, *, controller: str, shipped: str, about: str) -> Entrant:

@@ -64,7 +64,7 @@ def _measure(model: Model, trajectories: Trajectories, realisations: int) -> dic
 
 def can_last(model: Model, ticks: int) -> bool:
     """Whether a model says anything of so many ticks: those that feed themselves always do."""
-    return ticks <= model.architecture.horizon or model.architecture.name.startswith("ss-ar")
+    return bool(ticks <= model.architecture.horizon or model.architecture.name.startswith("ss-ar"))
 
 
 def error_of(model: Model, records: Sequence[FloatArray], ticks: int) -> float:
@@ -75,7 +75,7 @@ def error_of(model: Model, records: Sequence[FloatArray], ticks: int) -> float:
 
 def _roll_out(model: Model, record: FloatArray, ticks: int) -> FloatArray:
     """Prediction minus truth (n, ticks), K; previews are only there for a model's own horizon."""
-    horizon = model.architecture.horizon
+    horizon: int = model.architecture.horizon
     longest = max(ticks, horizon)
     starts = np.arange(FIRST, len(record) - longest, ticks)
 
@@ -88,6 +88,6 @@ def _roll_out(model: Model, record: FloatArray, ticks: int) -> FloatArray:
     temps = np.stack([record[starts, AT["t_node_k"]], *previews], axis=-1)
     if longest > horizon:  # a model that feeds itself looks at T_max alone
         temps = np.pad(temps, ((0, 0), (0, longest - horizon)))
-        model = replace(model, architecture=replace(model.architecture, horizon=longest))  # type: ignore[type-var]
+        model = replace(model, architecture=replace(model.architecture, horizon=longest))
     place = np.stack([record[starts, AT[name]] for name in ("node_x_m", "node_y_m")], axis=-1)
     return (model.predict(branch, temps, place) - ahead("t_node_k", 1))[:, :ticks]
