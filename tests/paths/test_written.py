@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from laserloop.bad_input import BadInput
 from laserloop.paths import find_path
 from laserloop.paths.csv_writer import tell_path
-from laserloop.paths.orders import Orders, find_along, join_orders
+from laserloop.paths.orders import Orders, find_along
 from laserloop.paths.scan_file import ScanFile
 
 WRITTEN: dict[str, Any] = runpy.run_path(str(Path(__file__).with_name("written.py")))
@@ -167,15 +167,6 @@ def test_pmod_is_a_share_of_the_full_power(tmp_path: Path) -> None:
     text = "Mode X(mm) Y(mm) Z(mm) Pmod Param\n1 0 0 0 0 0\n0 1 0 0 1 0.3\n"
     written = write(tmp_path, "a.txt", text, order([1], [(1, 10)]))
     assert written.splitlines()[2].split()[4] == "0.5"
-
-
-def test_orders_of_layers_that_take_turns_join_in_the_order_of_the_file() -> None:
-    joined = join_orders([order([0, 3], [(0.5, 1), (1, 2)], [(1, 3)]), order([1], [(0.2, 4), (1, 5)])])
-    assert joined.moves.tolist() == [0, 1, 3]
-    found = [own for move in (0, 1, 3) if (own := joined.find(move))]
-    assert [own.shares for own in found] == [[0.5, 1.0], [0.2, 1.0], [1.0]]
-    assert [own.powers for own in found] == [[1.0, 2.0], [4.0, 5.0], [3.0]]
-    assert joined.find(2) is None
 
 
 def test_places_along_a_polyline_end_exactly_at_its_end() -> None:
