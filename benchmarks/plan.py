@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from plan_page import write_page
 
-from laserloop.paths.orders import Orders
-from laserloop.paths.scan_file import ScanFile
+from laserloop.paths.files import ScanFile
 from laserloop.paths.stl_file import Hatching, hatch_stl
+from laserloop.paths.text import PowerCommand
 from laserloop.planning.job import FilePlan, Job, plan_job
 from laserloop.planning.refine import plan_again, simulate_plan
 from laserloop.planning.settings import PlanSettings
@@ -241,8 +241,8 @@ def write_million() -> Row:
         moves = np.sort(np.concatenate([np.unique(track.moves[track.moves >= 0]) for track in layers]))
         del layers
         powers = np.round(np.random.default_rng(0).uniform(8, 12, len(moves)), 2)
-        ones = np.ones(len(moves))
-        scan.write(Orders(moves, np.arange(len(moves) + 1), ones, powers, np.nan * ones))
+        commands = (PowerCommand([1.0], [watts], np.nan) for watts in powers.tolist())
+        scan.write(dict(zip(moves.tolist(), commands, strict=True)))
         return {"what": "G-code read and written, by vector", "lines": count} | spend(began, spent)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from fuzzing import fuzz, judge
 
-from laserloop.paths.scan_file import ScanFile
+from laserloop.paths.files import ScanFile
 
 ROOT = Path(__file__).parent.parent
 WRITTEN: dict[str, Any] = runpy.run_path(str(ROOT / "tests" / "paths" / "written.py"))

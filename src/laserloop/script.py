@@ -32,7 +32,7 @@ def plan(
 
     The process is the paper's unless given. `s_max`: the S of G-code that is full power.
     """
-    from laserloop.paths.scan_file import ScanFile
+    from laserloop.paths.files import ScanFile
     from laserloop.planning.job import Job
     from laserloop.planning.refine import plan_refined
     from laserloop.planning.settings import PlanSettings

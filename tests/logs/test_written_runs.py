@@ -20,8 +20,8 @@ from laserloop.logs.table import render_table
 from laserloop.loop.run import run_closed_loop
 from laserloop.loop.scenario import record
 from laserloop.paths import ScanPath, find_path
-from laserloop.paths.csv_writer import tell_path
 from laserloop.paths.preview import Preview
+from laserloop.paths.waypoints import describe_path
 from laserloop.plant import Camera, Image, make_plant
 from laserloop.process import CameraSettings, Process
 
@@ -113,7 +113,7 @@ def test_a_dark_row_with_power_is_refused_by_its_place(tmp_path: Path) -> None:
 def test_every_built_in_path_is_the_same_once_it_is_a_file(family: str, seed: int, tmp_path: Path) -> None:
     path = find_path(f"{family}:{seed}", ticks=60)
     file = tmp_path / "path.csv"
-    file.write_text(tell_path(path))
+    file.write_text(describe_path(path))
     again = find_path(str(file))
     n = min(len(again), len(path))
     assert n >= np.flatnonzero(path.lit)[-1] - 1  # a track ends with its last lit leg

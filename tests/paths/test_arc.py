@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from laserloop.paths.arc import find_centre, find_sweep, is_arc, trace_arc
+from laserloop.paths.gcode_machine import Arc, find_centre
 
 POINTS = st.builds(complex, st.floats(-5e-3, 5e-3), st.floats(-5e-3, 5e-3))
 ANGLES = st.floats(0.01, 2 * pi - 0.01)
@@ -18,7 +18,7 @@ def test_an_arc_ends_where_it_says_and_stays_on_its_circle(
 ) -> None:
     start = centre + radius * exp(1j * first)
     end = start + (centre - start) * (1 - exp(1j * (-sweep if clockwise else sweep)))
-    points = np.array(trace_arc(start, end, centre, clockwise=clockwise))
+    points = np.array(Arc(start, end, centre, clockwise).points())
     assert (points[0], points[-1]) == (start, end)
     np.testing.assert_allclose(np.abs(points - centre), radius, rtol=1e-9)
     halfway = (points[1:] + points[:-1]) / 2
@@ -37,25 +37,26 @@ def test_a_radius_gives_the_short_way_round_and_its_negative_the_long_one(
     radius = factor * chord / 2
     centre = find_centre(start, end, -radius if long else radius, clockwise=clockwise)
     assert centre is not None
-    assert is_arc(start, end, centre)
+    assert Arc(start, end, centre, clockwise).closes
     assert abs(start - centre) == pytest.approx(radius, rel=1e-6)
-    sweep = find_sweep(start, end, centre, clockwise=clockwise)
+    sweep = Arc(start, end, centre, clockwise).sweep
     assert (sweep < 0) == clockwise
     if factor > 1.001:
         assert (abs(sweep) > pi) == long
 
 
 def test_start_and_end_in_one_point_are_a_whole_turn() -> None:
-    assert find_sweep(1, 1, 0, clockwise=False) == pytest.approx(2 * pi)
-    assert find_sweep(1, 1, 0, clockwise=True) == pytest.approx(-2 * pi)
+    assert Arc(1, 1, 0, False).sweep == pytest.approx(2 * pi)
+    assert Arc(1, 1, 0, True).sweep == pytest.approx(-2 * pi)
 
 
 def test_radii_that_differ_by_rounding_grow_into_each_other() -> None:
-    points = trace_arc(1e-3 + 0j, 1.0005e-3j, 0j, clockwise=False)
+    arc = Arc(1e-3 + 0j, 1.0005e-3j, 0j, clockwise=False)
+    points = arc.points()
     assert points[-1] == 1.0005e-3j
     assert np.diff(np.abs(points)).min() > 0
-    assert is_arc(1e-3 + 0j, 1.0005e-3j, 0j)
-    assert not is_arc(1e-3 + 0j, 1.01e-3j, 0j)
+    assert arc.closes
+    assert not Arc(1e-3 + 0j, 1.01e-3j, 0j, clockwise=False).closes
 
 
 @pytest.mark.parametrize("radius", [0.9, 0.0, -0.9])

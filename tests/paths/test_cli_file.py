@@ -6,10 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
-from laserloop.paths import Track, read_cli
+from laserloop.paths import ScanFile, Track
 
 HEADER = "$$HEADERSTART\n$$ASCII\n$$UNITS/1\n$$HEADEREND\n$$GEOMETRYSTART\n"
 BODY = "$$LAYER/0.04\n$$POLYLINE/1,2,3,0,0,1,0,1,2\n$$GEOMETRYEND\n"
+
+
+def load(file: Path, layer: int | None = None) -> Track:
+    """One layer of a file."""
+    return ScanFile.open(str(file)).read_layer(layer)
 
 
 @pytest.fixture
@@ -19,14 +24,14 @@ def file(tmp_path: Path) -> Path:
 
 def read(file: Path) -> Track:
     """The track, if its lit part lies on the plate."""
-    track = read_cli(file)
+    track = load(file)
     track.check(file, (15e-3, 10e-3))
     return track
 
 
 def test_units_scale_coordinates(file: Path) -> None:
     file.write_text(HEADER.replace("/1", "/0.001") + "$$LAYER/40\n$$POLYLINE/1,0,2,0,0,1500,-2000\n")
-    np.testing.assert_allclose(read_cli(file).points, [[0.0, 0.0], [1.5e-3, -2e-3]], rtol=1e-12)
+    np.testing.assert_allclose(load(file).points, [[0.0, 0.0], [1.5e-3, -2e-3]], rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +59,7 @@ def test_harmless_variations_are_read_alike(file: Path, text: str) -> None:
 
 def test_hatches_are_joined_in_their_order(file: Path) -> None:
     file.write_text(HEADER + "$$LAYER/1\n$$HATCHES/1,2,0,0,1,0,1,0.2,0,0.2\n")
-    track = read_cli(file)
+    track = load(file)
     np.testing.assert_allclose(
         1e3 * track.points, [[0.0, 0.0], [1.0, 0.0], [1.0, 0.2], [0.0, 0.2]], atol=1e-12
     )
@@ -66,7 +71,7 @@ def test_power_in_the_file_is_of_what_follows_it_and_0_is_dark(file: Path) -> No
         HEADER + "$$LAYER/1\n$$SPEED/400\n$$POWER/14\n$$HATCHES/1,1,0,0,1,0\n"
         "$$POWER/0\n$$POLYLINE/1,2,2,1,0,1,3\n$$POWER/12\n$$HATCHES/1,1,1,1,0,1\n"
     )
-    track = read_cli(file)
+    track = load(file)
     lit = track.lit & (track.lengths > 0)
     np.testing.assert_array_equal(track.powers[lit], [14, 12])
     assert 1e3 * track.lengths[~track.lit].sum() == pytest.approx(3 + 2)  # where the file says, then straight
@@ -75,22 +80,22 @@ def test_power_in_the_file_is_of_what_follows_it_and_0_is_dark(file: Path) -> No
 
 def test_a_layer_is_chosen_by_its_number(file: Path) -> None:
     file.write_text(HEADER + "$$LAYER/1\n$$HATCHES/1,1,0,0,1,0\n$$LAYER/2\n$$HATCHES/1,1,0,0,0,1\n")
-    np.testing.assert_allclose(1e3 * read_cli(file, layer=2).points, [[0, 0], [0, 1]])
+    np.testing.assert_allclose(1e3 * load(file, 2).points, [[0, 0], [0, 1]])
     with pytest.raises(BadInput, match="the layer must be 1 to 2"):
-        read_cli(file, layer=3)
+        load(file, 3)
 
 
 def test_speeds_in_the_file_are_millimetres_a_second(file: Path) -> None:
     file.write_text(
         HEADER + "$$LAYER/1\n$$SPEED/800\n$$POLYLINE/1,2,3,0,0,1,0,1,1\n$$SPEED/400\n$$HATCHES/1,1,1,1,0,1"
     )
-    np.testing.assert_allclose(read_cli(file).speeds, [0.8, 0.8, 0.4, 0.4])  # they meet: there is no jump
+    np.testing.assert_allclose(load(file).speeds, [0.8, 0.8, 0.4, 0.4])  # they meet: there is no jump
 
 
 def test_the_first_layer_with_geometry_is_taken_and_all_are_counted(file: Path) -> None:
     layers = "$$LAYER/0\n$$LAYER/0.04\n$$HATCHES/1,1,0,0,1,0\n$$LAYER/0.08\n$$HATCHES/1,1,0,0,0,1\n"
     file.write_text(HEADER.replace("$$HEADEREND", "$$LAYERS/9\n$$WIDGET/3\n$$HEADEREND") + layers)
-    track = read_cli(file)
+    track = load(file)
     np.testing.assert_allclose(1e3 * track.points, [[0, 0], [1, 0]])
     assert track.notes == (
         f"{file} has 2 layers with lit moves; the first, z = 0.04 mm, is used",

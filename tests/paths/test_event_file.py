@@ -7,9 +7,9 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.paths import find_path
-from laserloop.paths.event_file import read_events, scan_events
-from laserloop.paths.orders import Orders
-from laserloop.paths.scan_file import ScanFile
+from laserloop.paths.files import ScanFile
+from laserloop.paths.tables import read_events
+from laserloop.paths.text import PowerCommand, Schedule
 
 SERIES = "0.1, 0, 0, 0, 1\n0.2, 0.001, 0, 0, 0\n0.3, 0.001, 0.001, 0, 0.5\n0.5, 0, 0.001, 0, 1\n"
 
@@ -19,21 +19,21 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "part.inp"
 
 
-def order(*moves: tuple[int, list[tuple[float, float]]], speed: float = np.nan) -> Orders:
-    first = np.concatenate(([0], np.cumsum([len(pieces) for _, pieces in moves])))
-    flat = np.array([piece for _, pieces in moves for piece in pieces])
-    numbers = np.array([number for number, _ in moves])
-    return Orders(numbers, first, flat[:, 0], flat[:, 1], np.full(len(moves), speed))
+def order(*moves: tuple[int, list[tuple[float, float]]], speed: float = np.nan) -> Schedule:
+    return {
+        number: PowerCommand([share for share, _ in pieces], [watts for _, watts in pieces], speed)
+        for number, pieces in moves
+    }
 
 
-def write(file: Path, text: str, orders: Orders) -> list[str]:
+def write(file: Path, text: str, schedule: Schedule) -> list[str]:
     file.write_text(text)
-    return ScanFile.open(str(file), None, 20.0).write(orders).decode().splitlines()
+    return ScanFile.open(str(file), None, 20.0).write(schedule).decode().splitlines()
 
 
 def test_a_way_has_the_power_of_the_row_it_starts_from_and_the_time_to_its_end(file: Path) -> None:
     file.write_text(SERIES)
-    wait, *moves = scan_events(file, power_max=20.0).moves
+    wait, *moves = read_events(ScanFile.open(str(file), None, 20.0))
     assert (wait.lit, wait.rest) == (False, 0.1)
     assert [move.lit for move in moves] == [True, False, True]
     assert [moves[0].power, moves[2].power] == [20.0, 10.0]
@@ -44,14 +44,14 @@ def test_a_way_has_the_power_of_the_row_it_starts_from_and_the_time_to_its_end(f
 @pytest.mark.parametrize("change", [(", ", " "), (", ", ","), ("\n", "\r\n"), ("\n", "\n\n# a remark\n")])
 def test_blanks_commas_and_remarks_make_no_difference(file: Path, change: tuple[str, str]) -> None:
     file.write_text(SERIES.replace(*change), newline="")
-    track = read_events(file)
+    track = ScanFile.open(str(file)).read_layer()
     np.testing.assert_allclose(1e3 * track.points[[0, -1]], [[0, 0], [0, 1]])
     assert "its power is a share of a power that the file does not give" in track.notes[0]
 
 
 def test_a_wait_in_the_light_is_a_rest_and_a_jump_takes_no_time(file: Path) -> None:
     file.write_text("0 0 0 0 1\n0.1 0 0 0 0\n0.1 0.001 0 0 1\n0.2 0.002 0 0 0\n")
-    moves = list(scan_events(file, power_max=20.0).moves)
+    moves = list(read_events(ScanFile.open(str(file), None, 20.0)))
     assert [(move.lit, move.rest) for move in moves] == [(False, 0), (True, 0.1), (False, 0), (True, 0)]
 
 
@@ -79,7 +79,7 @@ def test_a_series_is_known_by_its_ending_or_by_its_numbers(name: str, tmp_path: 
 def test_a_defect_is_named_with_its_line(file: Path, text: str, match: str) -> None:
     file.write_text(text)
     with pytest.raises(BadInput, match=match) as caught:
-        read_events(file)
+        ScanFile.open(str(file)).read_layer()
     assert str(caught.value).startswith(f"{file}, line ")
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from laserloop.paths.scan_file import ScanFile
+from laserloop.paths.files import ScanFile
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 MARKED = ["slicer.gcode", "cutter.nc", "layer.cli", "pyslm_layer.cli", "segments.txt", "path_mm.txt"]

@@ -1,11 +1,13 @@
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.gcode_block import Block, read_blocks
+from laserloop.paths.gcode import parse_lines
+from laserloop.paths.gcode_machine import Block
+from laserloop.paths.text import split_lines
 
 
 def read(text: str) -> list[Block]:
-    return list(read_blocks(text, "a"))
+    return list(parse_lines(split_lines(text), "a"))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
-from laserloop.paths import Track, read_gcode
+from laserloop.paths import ScanFile, Track
 
 
 @pytest.fixture
@@ -14,9 +14,14 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "part.gcode"
 
 
+def load(file: Path, layer: int | None = None) -> Track:
+    """One layer of a file."""
+    return ScanFile.open(str(file)).read_layer(layer)
+
+
 def read(file: Path) -> Track:
     """The track, if its lit part lies on the plate."""
-    track = read_gcode(file)
+    track = load(file)
     track.check(file, (15e-3, 10e-3))
     return track
 
@@ -34,7 +39,7 @@ def read(file: Path) -> Track:
 )
 def test_harmless_variations_are_read_alike(file: Path, content: bytes) -> None:
     file.write_bytes(content)
-    track = read_gcode(file)
+    track = load(file)
     np.testing.assert_allclose(track.points, [[0.0, 0.0], [1e-3, 2e-3]], atol=1e-15)
     assert track.speeds.tolist() == pytest.approx([0.01])
     assert track.notes == ()
@@ -67,22 +72,22 @@ HATCH = "M3 S{s}\nG0 X0 Y0\nG1 X1 F600\nG0 X0 Y1\nG1 X1 S{half}\nM5\n"
 
 def test_s_is_taken_as_watts_with_a_note_unless_the_file_says_so_or_a_range_is_given(file: Path) -> None:
     file.write_text(HATCH.format(s=20, half=10))
-    track = read_gcode(file)
+    track = load(file)
     assert track.lit[track.lengths > 0].tolist() == [True, False, True]
     np.testing.assert_array_equal(track.powers[track.lit], [20, 10])
     assert track.notes == (
         f"{file}: S is taken as W, since nothing says its range; if 1000 is all power: --s-max 1000",
     )
-    scaled = read_gcode(file, s_max=255.0, power_max=51.0)
+    scaled = ScanFile.open(str(file), 255.0, 51.0).read_layer()
     np.testing.assert_allclose(scaled.powers[scaled.lit], [4, 2])
     assert scaled.notes == ()
     file.write_text("; S is in watts\n" + HATCH.format(s=20, half=10))
-    assert read_gcode(file).notes == ()
+    assert load(file).notes == ()
 
 
 def test_a_fan_switches_a_laser_where_nothing_else_does(file: Path) -> None:
     file.write_text("G0 X0 Y0\nM106 S200\nG1 X1 F600\nM107\nG1 X1 Y1\nM106 S100\nG1 X0\nM107\nG1 Y9")
-    track = read_gcode(file, s_max=250.0, power_max=20.0)
+    track = ScanFile.open(str(file), 250.0, 20.0).read_layer()
     np.testing.assert_allclose(1e3 * track.points, [[0, 0], [1, 0], [1, 0], [1, 1], [1, 1], [0, 1]])
     legs = track.lengths > 0
     assert track.lit[legs].tolist() == [True, False, True]
@@ -91,19 +96,19 @@ def test_a_fan_switches_a_laser_where_nothing_else_does(file: Path) -> None:
 
 def test_a_layer_is_chosen_by_its_number(file: Path) -> None:
     file.write_text("G0 X0 Y0 Z0.1\nG1 X1 F600\nG0 Z0.2\nG1 Y1\nG0 Z0.3\nG1 X0\n")
-    np.testing.assert_allclose(1e3 * read_gcode(file, layer=3).points, [[1, 1], [0, 1]])
+    np.testing.assert_allclose(1e3 * load(file, 3).points, [[1, 1], [0, 1]])
     with pytest.raises(BadInput, match="the layer must be 1 to 3"):
-        read_gcode(file, layer=4)
+        load(file, 4)
 
 
 def test_a_missing_file_is_named(file: Path) -> None:
     with pytest.raises(BadInput, match=r"must exist, but .*part\.gcode does not"):
-        read_gcode(file)
+        load(file)
 
 
 def test_twenty_thousand_repeats_of_one_place_are_one_place(file: Path) -> None:
     file.write_text("G0 X0 Y0\nG1 X1\n" + "G1 X1 Y0\n" * 20_000)
-    assert len(read_gcode(file).points) == 2
+    assert len(load(file).points) == 2
 
 
 WORDS = st.text(alphabet="GMXYZIJREFSPN0123456789.-+ ();%$e\n\r", max_size=60)

@@ -1,4 +1,4 @@
-"""Lines of G-code that are parsed a thousand at a time are parsed as if each were alone."""
+"""Usual lines of G-code, which are parsed at a glance, mean what they mean word by word."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,7 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.gcode_block import Block, _parse_line, parse_lines
+from laserloop.paths.gcode import _parse_line, parse_lines
+from laserloop.paths.gcode_machine import Block
 
 WORDS = ["G1 ", "G0 ", "G01 ", "G2 ", "G1", "g1 ", "G28 ", "G1 5", "M3 ", "X1.5", "Y-2 ", "x.5 ", "X+1. "]
 WORDS += ["E5", "E+5 ", "e-1", "E 3 ", "S9 ", "F600", "I1 ", "R2 ", "Z0.2 ", "N10 ", "N10", "O5 ", "P1 "]
@@ -15,7 +16,7 @@ WORDS += ["X999999999", "X9999999999 ", " ", "\t", ";c", "(c) ", "5", "-", ".", 
 
 def parse_one_by_one(lines: list[str]) -> Iterator[Block]:
     """What `parse_lines` would do if no line were usual."""
-    blocks = (_parse_line(text, k, "a", None) for k, text in enumerate(lines, start=1))
+    blocks = (_parse_line(text, k, "a") for k, text in enumerate(lines, start=1))
     return (block for block in blocks if block is not None)
 
 

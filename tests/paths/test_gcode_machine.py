@@ -2,16 +2,15 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.gcode_block import read_blocks
-from laserloop.paths.gcode_laser import Laser, find_dialect
-from laserloop.paths.gcode_machine import Machine
+from laserloop.paths.gcode import find_dialect, parse_lines
+from laserloop.paths.gcode_machine import Laser, Machine
 from laserloop.paths.move import Move
 
 
 def follow_all(text: str) -> tuple[list[Move], list[str]]:
     dialect = find_dialect(text.split("\n"), "a")
-    machine = Machine("a", Laser(dialect.light), printer=dialect.printer)
-    return list(machine.follow(read_blocks(text, "a"))), list(machine.tell())
+    machine = Machine("a", Laser(dialect.signal), printer=dialect.printer)
+    return list(machine.moves(parse_lines(text.split("\n"), "a"))), list(machine.describe())
 
 
 def follow(text: str) -> tuple[list[Move], list[str]]:

@@ -19,8 +19,8 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.paths import find_path
 from laserloop.paths.families import FAMILIES
+from laserloop.paths.files import ScanFile
 from laserloop.paths.move import Move
-from laserloop.paths.scan_file import ScanFile
 from laserloop.planning.job import Job, plan_job
 from laserloop.process import find_material, find_process, shipped_materials, shipped_processes
 from laserloop.process.heat_table import tabulate

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.cli_file import scan_cli
+from laserloop.paths.files import ScanFile
+from laserloop.paths.layer_file import read_layer_file
 from laserloop.paths.pyslm_layers import follow_layers, lay_layers_of_pyslm, tell_layers
 from laserloop.paths.stl_file import Hatching, hatch_stl
 
@@ -100,7 +101,10 @@ def test_the_layer_file_has_the_same_moves(tmp_path: Path) -> None:
     layers = [make_layer(hatches(), contour), make_layer(contour, hatches(), z=80)]
     models = [make_model(laserPower=15.0, laserSpeed=304.0)]
     (tmp_path / "a.cli").write_text(tell_layers(layers, models))
-    found, expected = list(scan_cli(tmp_path / "a.cli").moves), list(follow_layers(layers, models))
+    found, expected = (
+        list(read_layer_file(ScanFile.open(str(tmp_path / "a.cli")))),
+        list(follow_layers(layers, models)),
+    )
     assert len(found) == len(expected) == 6
     for a, b in zip(found, expected, strict=True):
         assert a.points == pytest.approx(b.points, abs=1e-9)
@@ -125,7 +129,7 @@ def test_a_shape_is_hatched_layer_by_layer(tmp_path: Path) -> None:
     pytest.importorskip("pyslm")
     write_cube(tmp_path / "cube.stl")
     (tmp_path / "cube.cli").write_text(hatch_stl(tmp_path / "cube.stl", Hatching(layer=50e-6, turn=90.0)))
-    moves = list(scan_cli(tmp_path / "cube.cli").moves)
+    moves = list(read_layer_file(ScanFile.open(str(tmp_path / "cube.cli"))))
     assert sorted({round(1e6 * move.level) for move in moves}) == [50, 100]
     lines = [move for move in moves if len(move.points) == 2]
     first, second = ([m for m in lines if round(1e6 * m.level) == level] for level in (50, 100))

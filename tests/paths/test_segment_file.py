@@ -6,9 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
-from laserloop.paths import Track, read_segments
-from laserloop.paths.orders import Orders
-from laserloop.paths.scan_file import ScanFile
+from laserloop.paths import Track
+from laserloop.paths.files import ScanFile
+from laserloop.paths.tables import read_segments
+from laserloop.paths.text import PowerCommand
+from laserloop.paths.track import lay_track
 
 HEADER = "Mode X Y Z Power Param\n"
 ROWS = "1 0 0 0 0 0\n0 0.001 0 0 15 0.3\n0 0.001 0.002 0 15 0.6\n"
@@ -19,9 +21,14 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "part.txt"
 
 
+def load(file: Path) -> Track:
+    moves = read_segments(ScanFile.open(str(file)))
+    return lay_track(moves, file=file).add_notes(moves.notes())
+
+
 def read(file: Path) -> Track:
     """The track, if its lit part lies on the plate."""
-    track = read_segments(file)
+    track = load(file)
     track.check(file, (15e-3, 10e-3))
     return track
 
@@ -53,7 +60,7 @@ def test_tables_of_all_its_programs_are_read_alike(file: Path, text: str) -> Non
 
 def test_mode_0_is_a_line_with_a_speed_and_mode_1_a_spot_with_a_time(file: Path) -> None:
     file.write_text(HEADER + "1 0 0 0 15 0.25\n0 0.001 0 0 15 0.5\n1 0.002 0 0 15 0.75\n")
-    track = read_segments(file)
+    track = load(file)
     np.testing.assert_allclose(1e3 * track.points[:, 0], [0, 0, 0, 1, 2, 2])
     np.testing.assert_allclose(track.rests, [0.25, 0, 0, 0, 0.75])
     assert track.lit.tolist() == [True, True, True, False, True]  # a spot elsewhere is reached in the dark
@@ -62,7 +69,7 @@ def test_mode_0_is_a_line_with_a_speed_and_mode_1_a_spot_with_a_time(file: Path)
 
 def test_waiting_with_the_laser_off_is_dark_time(file: Path) -> None:
     file.write_text(HEADER + ROWS.replace("15 0.3\n", "15 0.3\n1 0.001 0 0 0 0.5\n"))
-    track = read_segments(file)
+    track = load(file)
     assert track.rests.sum() == 0.5
     assert not track.lit[track.rests > 0].any()
 
@@ -71,7 +78,7 @@ def test_power_0_is_dark_at_its_own_speed(file: Path) -> None:
     file.write_text(
         HEADER + "1 0 0 0 0 0\n0 0.001 0 0 15 1\n0 0.001 0.001 0 0 9\n0 0 0.001 0 15 1\n0 9 9 0 0 1\n"
     )
-    track = read_segments(file)
+    track = load(file)
     legs = track.lengths > 0
     np.testing.assert_allclose(1e3 * track.points[1:][legs], [[1, 0], [1, 1], [0, 1]])
     assert track.lit[legs].tolist() == [True, False, True]
@@ -140,18 +147,17 @@ ANNOUNCED = (
 
 def test_rows_beyond_the_announced_number_are_passed_over_as_in_adamantine(file: Path) -> None:
     file.write_text(ANNOUNCED.format(2))
-    track = read_segments(file)
+    track = load(file)
     np.testing.assert_allclose(track.points[-1], [2e-3, 0.0])
     assert "line 6 and after: passed over as adamantine does, since line 2 announces 2 rows" in track.notes[1]
     file.write_text(ANNOUNCED.format(3))
-    assert len(read_segments(file).notes) == 1
+    assert len(load(file).notes) == 1
 
 
 def test_the_announced_number_grows_with_the_rows(file: Path) -> None:
     file.write_text(ANNOUNCED.format(3))
-    shares, powers = np.array([0.5, 1.0]), np.array([8.0, 4.0])
-    orders = Orders(np.array([1]), np.array([0, 2]), shares, powers, np.array([np.nan]))
-    written = ScanFile.open(str(file), None, 20.0).write(orders).decode().splitlines()
+    schedule = {1: PowerCommand([0.5, 1.0], [8.0, 4.0], np.nan)}
+    written = ScanFile.open(str(file), None, 20.0).write(schedule).decode().splitlines()
     assert written[1] == "4"
     assert len(written) == 7
 
@@ -159,4 +165,4 @@ def test_the_announced_number_grows_with_the_rows(file: Path) -> None:
 def test_a_lit_line_stays_in_its_layer(file: Path) -> None:
     file.write_text(HEADER + "1 0 0 0 0 0\n0 0.001 0 1e-4 15 0.3\n")
     with pytest.raises(BadInput, match="line 3: a move with the laser on must stay in its layer"):
-        read_segments(file)
+        load(file)

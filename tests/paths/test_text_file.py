@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.paths import text_file
-from laserloop.paths.text_file import decode_text, parse_number, read_bytes, split_lines
+from laserloop.paths import text as text_file
+from laserloop.paths.text import decode_text, parse_number, read_bytes, split_lines
 
 
 def test_a_file_larger_than_the_limit_is_refused_without_reading_it_all(

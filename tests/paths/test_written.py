@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
 from laserloop.paths import find_path
-from laserloop.paths.csv_writer import tell_path
-from laserloop.paths.orders import Orders, find_along
-from laserloop.paths.scan_file import ScanFile
+from laserloop.paths.files import ScanFile
+from laserloop.paths.text import PowerCommand, Schedule, find_along
+from laserloop.paths.waypoints import describe_path
 
 WRITTEN: dict[str, Any] = runpy.run_path(str(Path(__file__).with_name("written.py")))
 FOLDER_STAYS = [HealthCheck.function_scoped_fixture]
@@ -28,17 +28,18 @@ def test_what_is_ordered_is_read_again_and_nothing_else_changes(
     WRITTEN["try_round_trip"](ending, seed, tmp_path)
 
 
-def order(moves: list[int], *pieces: list[tuple[float, float]], speed: float = np.nan) -> Orders:
+def order(moves: list[int], *pieces: list[tuple[float, float]], speed: float = np.nan) -> Schedule:
     """Of each move the shares and powers of its pieces."""
-    first = np.concatenate(([0], np.cumsum([len(own) for own in pieces])))
-    flat = np.array([piece for own in pieces for piece in own])
-    return Orders(np.array(moves), first, flat[:, 0], flat[:, 1], np.full(len(moves), speed))
+    return {
+        move: PowerCommand([share for share, _ in own], [watts for _, watts in own], speed)
+        for move, own in zip(moves, pieces, strict=True)
+    }
 
 
-def write(folder: Path, name: str, text: str, orders: Orders, *, s_max: float | None = None) -> str:
+def write(folder: Path, name: str, text: str, schedule: Schedule, *, s_max: float | None = None) -> str:
     file = folder / name
     file.write_bytes(text.encode())
-    return ScanFile.open(str(file), s_max, 20.0).write(orders).decode()
+    return ScanFile.open(str(file), s_max, 20.0).write(schedule).decode()
 
 
 def test_gcode_says_s_only_where_it_changes(tmp_path: Path) -> None:
@@ -131,7 +132,7 @@ def test_csv_gets_a_column_and_keeps_its_comments(tmp_path: Path) -> None:
 
 
 def test_every_row_of_a_planned_built_in_path_has_all_columns(tmp_path: Path) -> None:
-    text = tell_path(find_path("spiral", ticks=20))
+    text = describe_path(find_path("spiral", ticks=20))
     written = write(tmp_path, "spiral.csv", text, order([1], [(1, 9)])).splitlines()
     assert written[0] == "x_mm,y_mm,lit,speed_mm_s,power_w"
     assert {len(row.split(",")) for row in written} == {5}

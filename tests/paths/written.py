@@ -7,11 +7,10 @@ from random import Random
 
 import numpy as np
 
-from laserloop.paths import find_path
-from laserloop.paths.csv_file import read_csv
+from laserloop.paths import ScanFile, find_path
 from laserloop.paths.move import Move
-from laserloop.paths.orders import Orders
-from laserloop.paths.scan_file import SCANNERS, ScanFile
+from laserloop.paths.text import PowerCommand, Schedule
+from laserloop.paths.track import Track
 
 NEAR = 2e-8  # m; files tell nanometres, arcs are chords within ten of them
 Make = Callable[[Random], str]
@@ -173,9 +172,9 @@ MAKERS: dict[str, Make] = {
 
 def read_moves(file: ScanFile) -> list[Move]:
     """All moves of a file; of a CSV its legs, the first row as one that goes nowhere."""
-    if file._reader is not read_csv:
-        return list(SCANNERS[file._reader](file._source, **file._scale).moves)
-    track = read_csv(file._source)
+    track = file.format.read(file)
+    if not isinstance(track, Track):
+        return list(track)
     z = track.points[:, 0] + 1j * track.points[:, 1]
     rows = range(int(track.moves[0]))
     nothing = [Move(line=0, points=[0j, 0j], lit=False) for _ in rows]
@@ -186,28 +185,25 @@ def read_moves(file: ScanFile) -> list[Move]:
     ]
 
 
-def draw_orders(moves: list[Move], rng: Random, *, most: int) -> Orders:
+def draw_orders(moves: list[Move], rng: Random, *, most: int) -> Schedule:
     """Some power for every lit move, in up to `most` pieces, and for some a speed."""
     numbers = [k for k, move in enumerate(moves) if move.lit and (move.rest > 0 or len(set(move.points)) > 1)]
-    first, shares, powers, speeds = [0], list[float](), list[float](), list[float]()
+    orders: Schedule = {}
     faster = rng.random() < 0.3
     for k in numbers:
         length = sum(abs(b - a) for a, b in zip(moves[k].points, moves[k].points[1:], strict=False))
         count = rng.randint(1, most) if length > 2e-5 or moves[k].rest > 0 else 1
-        shares += [j / count for j in range(1, count)] + [1.0]
-        powers += [round(rng.uniform(0.5, 19.5), 2) for _ in range(count)]
-        speeds.append(0.1 if faster and moves[k].rest == 0 else nan)
-        first.append(len(shares))
-    return Orders(
-        np.array(numbers, np.intp), np.array(first), np.array(shares), np.array(powers), np.array(speeds)
-    )
+        shares = [j / count for j in range(1, count)] + [1.0]
+        powers = [round(rng.uniform(0.5, 19.5), 2) for _ in range(count)]
+        orders[k] = PowerCommand(shares, powers, 0.1 if faster and moves[k].rest == 0 else nan)
+    return orders
 
 
-def check_written(before: list[Move], after: list[Move], orders: Orders) -> None:
+def check_written(before: list[Move], after: list[Move], orders: Schedule) -> None:
     """The same moves in the same order, those that were ordered in their pieces and with their power."""
     at = 0
     for k, move in enumerate(before):
-        order = orders.find(k)
+        order = orders.get(k)
         count = 1 if order is None else len(order.shares)
         pieces = after[at : at + count]
         at += count
@@ -255,8 +251,7 @@ def try_round_trip(ending: str, seed: int, folder: Path) -> bool:
         before = read_moves(scan)
     except BadInput:
         return False
-    nothing = Orders(*(np.zeros(0, kind) for kind in (np.intp, np.intp, float, float, float)))
-    assert scan.write(nothing) == file.read_bytes()
+    assert scan.write({}) == file.read_bytes()
     orders = draw_orders(before, rng, most=rng.choice([1, 4]))
     written = folder / f"b{ending}"
     written.write_bytes(scan.write(orders))
@@ -265,7 +260,7 @@ def try_round_trip(ending: str, seed: int, folder: Path) -> bool:
     return True
 
 
-def check_sampled(file: Path, written: Path, orders: Orders) -> None:
+def check_sampled(file: Path, written: Path, orders: Schedule) -> None:
     """As any verb reads it: the same way of the beam, in the same time, with the powers that were ordered."""
     from laserloop.bad_input import BadInput
 
@@ -276,9 +271,10 @@ def check_sampled(file: Path, written: Path, orders: Orders) -> None:
     after = find_path(str(written), centre=True, tick=1e-3, plate=(1.0, 1.0), power_max=20.0)
     assert after.power is not None
     lit, own = after.power[after.lit], np.zeros(0) if before.power is None else before.power
-    assert np.all((lit > orders.powers.min() - 1e-4) | np.isin(lit, own))
-    assert np.all((lit < orders.powers.max() + 1e-4) | np.isin(lit, own))
-    if np.isnan(orders.speeds).all():
+    powers = [watts for order in orders.values() for watts in order.powers]
+    assert np.all((lit > min(powers) - 1e-4) | np.isin(lit, own))
+    assert np.all((lit < max(powers) + 1e-4) | np.isin(lit, own))
+    if all(isnan(order.speed) for order in orders.values()):
         assert abs(len(after) - len(before)) <= 1
         n = min(len(after), len(before))
         fastest = float(np.hypot(*before.velocities.T).max())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from laserloop.paths import ScanPath
-from laserloop.planning.commands import Commands, cut, make_orders
+from laserloop.planning.commands import Commands, cut, make_schedule
 from laserloop.planning.route import Route
 from laserloop.planning.settings import PlanSettings
 
@@ -70,13 +70,13 @@ def test_commands_do_not_come_faster_than_the_machine_takes_them() -> None:
 
 def test_a_command_over_several_moves_gives_each_its_share() -> None:
     route = make_route((0, 8), (8, 20))
-    orders = make_orders(
+    orders = make_schedule(
         route,
         Commands(TICK * np.array([0, 4, 10]), TICK * np.array([4, 10, 20])),
         np.array([9.0, 8.0, 7.0]),
         np.full(2, np.nan),
     )
-    first, second = orders.find(0), orders.find(1)
+    first, second = orders[0], orders[1]
     assert first is not None
     assert second is not None
     assert first.shares == pytest.approx([0.5, 1.0])
@@ -88,6 +88,6 @@ def test_a_command_over_several_moves_gives_each_its_share() -> None:
 def test_slivers_and_equal_neighbours_are_no_pieces() -> None:
     route = make_route((0, 8))
     commands = Commands(TICK * np.array([0, 0.02, 4, 7.99]), TICK * np.array([0.02, 4, 7.99, 8]))
-    order = make_orders(route, commands, np.array([5.0, 9.0, 9.0, 3.0]), np.full(1, np.nan)).find(0)
+    order = make_schedule(route, commands, np.array([5.0, 9.0, 9.0, 3.0]), np.full(1, np.nan))[0]
     assert order is not None
     assert order[:2] == ([1.0], [9.0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.scan_file import ScanFile
+from laserloop.paths.files import ScanFile
 from laserloop.planning.job import Job, plan_job
 from laserloop.planning.plan import LayerPlan, Planner
 from laserloop.planning.scores import score_layers
@@ -116,7 +116,7 @@ def test_free_speed_saves_time_and_stays_in_the_window(tmp_path: Path) -> None:
     job = make_job(tmp_path, "a.csv", HAIRPIN, speeds=(0.1, 2.0))
     planned = plan_job(job)
     told = planned.tell()
-    speeds = planned.orders.speeds
+    speeds = np.array([command.speed for command in planned.schedule.values()])
     assert told["time_saved_s"] > 0.4 * (told["time_s"] + told["time_saved_s"])
     assert told["t_min_k"] > 772
     assert max(told["power_w"]) <= 20
@@ -156,7 +156,7 @@ def _count(plan: Callable[..., LayerPlan], calls: list[int]) -> Callable[..., La
 def test_a_short_vector_is_not_so_fast_that_it_never_gets_hot(tmp_path: Path) -> None:
     hatches = "x_mm,y_mm,lit\n" + "".join(f"-0.5,{y},0\n0.5,{y},1\n" for y in (0.0, 0.1, 0.2))
     planned = plan_job(make_job(tmp_path, "a.csv", hatches, speeds=(0.1, 4.0)))
-    assert planned.orders.speeds.max() < 2.0
+    assert max(command.speed for command in planned.schedule.values()) < 2.0
     assert planned.layers[0].result.below.sum() >= 3
     assert planned.tell()["t_min_k"] > 772
 

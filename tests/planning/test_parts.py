@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from laserloop.paths.scan_file import ScanFile
+from laserloop.paths.files import ScanFile
 from laserloop.planning.job import Job, plan_job
 from laserloop.planning.parts import Part, PlannedPart, plan_part, plan_parts
 from laserloop.planning.refine import Checking

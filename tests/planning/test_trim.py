@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from laserloop.paths.scan_file import ScanFile
+from laserloop.paths.files import ScanFile
 from laserloop.planning.check import check_process
 from laserloop.planning.job import Job, plan_job
 from laserloop.planning.refine import simulate_plan

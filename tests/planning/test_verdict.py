@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.scan_file import ScanFile
+from laserloop.paths.files import ScanFile
 from laserloop.planning import plan as plan_module
 from laserloop.planning import refine
 from laserloop.planning.job import Job, find_rises, plan_job, tell_levels

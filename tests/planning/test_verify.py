@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.scan_file import ScanFile
+from laserloop.paths.files import ScanFile
 from laserloop.planning.job import Job
 from laserloop.planning.scores import LayerResult, score_layers
 from laserloop.planning.verify import simulate_job

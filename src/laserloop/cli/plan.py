@@ -23,7 +23,7 @@ from laserloop.cli.plan_options import (
 )
 
 if TYPE_CHECKING:
-    from laserloop.paths.scan_file import ScanFile
+    from laserloop.paths.files import ScanFile
     from laserloop.planning.job import FilePlan, Job
     from laserloop.planning.parts import Part, PlannedPart
     from laserloop.planning.plan import Progress
@@ -160,7 +160,7 @@ def _check_new(path: str, out: Path, *, force: bool) -> None:
 
 def _check_ending(path: str, out: Path) -> None:
     """Refuse a name that another format would be read from."""
-    from laserloop.paths.formats import names_file, share_format
+    from laserloop.paths.files import names_file, share_format
 
     source = path if names_file(path) else f"{path}.csv"
     if Path(path).suffix.lower() != SHAPE and not share_format(source, out.name):
@@ -269,7 +269,7 @@ def _make_job(
 def _find_file(path: str, options: tuple[LayOptions, HatchOptions | None], process: "Process") -> "ScanFile":
     """The file that is planned; a shape becomes layers, a built-in path waypoints."""
     from laserloop.paths import find_path, names_file
-    from laserloop.paths.scan_file import ScanFile
+    from laserloop.paths.files import ScanFile
 
     lie, fill = options
     if Path(path).suffix.lower() == SHAPE:

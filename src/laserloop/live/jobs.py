@@ -23,8 +23,8 @@ from laserloop.loop.scenario import (
     record,
     run_prepared,
 )
-from laserloop.paths.scan_file import ScanFile
-from laserloop.paths.text_file import read_bytes
+from laserloop.paths.files import ScanFile
+from laserloop.paths.text import read_bytes
 from laserloop.planning.job import Job
 from laserloop.planning.refine import Checking, plan_refined
 from laserloop.planning.window import check_window, tell_melting

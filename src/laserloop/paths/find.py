@@ -7,20 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput, check_kind, guess
-from laserloop.paths.csv_file import read_csv
-from laserloop.paths.event_file import read_events
 from laserloop.paths.families import FAMILIES, draw_family
-from laserloop.paths.formats import FORMATS, Reader, find_reader, names_file
-from laserloop.paths.gcode_file import read_gcode
+from laserloop.paths.files import ENDINGS, ScanFile, names_file
 from laserloop.paths.path import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, check_ticks
 from laserloop.paths.plate import DEFAULT_PLATE, check_plate, first_off_plate, off_plate
 from laserloop.paths.polyline import hop_length, sample_polyline
 from laserloop.paths.random_polyline import draw_polyline
 from laserloop.paths.sampling import DEFAULT_JUMP_SPEED, sample_track
-from laserloop.paths.segment_file import read_segments
 from laserloop.paths.shapes import trace_diagonal, trace_horizontal, trace_spiral, trace_vertical
-from laserloop.paths.text_file import guess_file
-from laserloop.paths.track import Track, lay_track
+from laserloop.paths.text import guess_file
+from laserloop.paths.track import lay_track
 
 DEFAULT_TICKS = 400
 MAX_SEED = 2**32 - 1
@@ -72,12 +68,13 @@ def find_path(
         raise BadInput(
             f"a path must be centred or moved, but both were asked for, by {offset} m; choose one."
         )
-    reader, track = _read(text, layer=layer, s_max=s_max, power_max=power_max)
+    file = ScanFile.open(text, s_max, power_max)
+    track = file.read_layer(layer)
     track = track.centre() if centre else track.shift(offset)
     track.check(text, plate)
     if power_max is not None:
         track.check_power(text, power_max)
-    if reader is read_csv and track.is_plain:
+    if file.format.is_polyline and track.is_plain:
         speed = default_speed if speed is None else speed
         return sample_polyline(track.points, name=text, speed=speed, tick=tick, ticks=ticks)
     path = sample_track(
@@ -99,21 +96,6 @@ def keep_on_plate(path: ScanPath, plate: tuple[float, float]) -> ScanPath:
     half = np.array(plate) / 2
     kept = np.where(ends[:, np.newaxis], np.clip(path.positions, -half, half), path.positions)
     return path if first_off_plate(path.positions[ends], plate) is None else replace(path, positions=kept)
-
-
-def _read(
-    text: str, *, layer: int | None, s_max: float | None, power_max: float | None
-) -> tuple[Reader, Track]:
-    """The track of a file, and by what it was read."""
-    reader = find_reader(text)
-    if reader is read_gcode:
-        most = None if s_max is None else power_max
-        return reader, read_gcode(text, layer=layer, s_max=s_max, power_max=most)
-    if s_max is not None:
-        raise BadInput(f"{text}: a range of S must be for G-code, but this is none; leave it out.")
-    if reader in (read_segments, read_events):
-        return reader, reader(text, layer=layer, power_max=power_max)
-    return reader, reader(text, layer=layer)
 
 
 def _find_built_in(
@@ -170,11 +152,11 @@ def _unknown(text: str) -> BadInput:
     family = text.partition(":")[0]
     if Path(text).suffix:
         return BadInput(
-            f"a path file must exist, and end in {FORMATS} or look like one of these, but {text!r} is no "
+            f"a path file must exist, and end in {ENDINGS} or look like one of these, but {text!r} is no "
             f"file{guess_file(text)}; check its name and folder."
         )
     return BadInput(
         "a path must be one of vertical, horizontal, spiral, diagonal, FAMILY:SEED (of the families "
-        f"{', '.join(FAMILIES)}) or a file that ends in {FORMATS}, but got {text!r}"
+        f"{', '.join(FAMILIES)}) or a file that ends in {ENDINGS}, but got {text!r}"
         f"{guess(family, (*SHAPES, *FAMILIES)) or guess_file(text)}; choose one of these."
     )

@@ -1,6 +1,6 @@
 """Moves: what the beam does as a path file tells it, one thing after another, lit or dark."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import NamedTuple
@@ -19,8 +19,11 @@ class Move(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class Moves:
     """All moves of a file in its order, and what there is to say once they have been gone through."""
 
-    moves: Iterable[Move]
-    tell: Callable[[], Iterable[str]] = tuple  # sentences without their full stop
+    each: Iterable[Move]
+    notes: Callable[[], Iterable[str]] = tuple  # sentences without their full stop
+
+    def __iter__(self) -> Iterator[Move]:
+        return iter(self.each)

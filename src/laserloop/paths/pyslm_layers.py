@@ -12,7 +12,7 @@ import numpy as np
 
 from laserloop.bad_input import BadInput
 from laserloop.paths.move import Move
-from laserloop.paths.text_file import format_number
+from laserloop.paths.text import format_number
 from laserloop.paths.track import Track, lay_track
 
 NAME = "layers of PySLM"

@@ -8,7 +8,7 @@ from typing import Any
 
 from laserloop.bad_input import BadInput
 from laserloop.paths.pyslm_layers import tell_layers
-from laserloop.paths.text_file import read_bytes
+from laserloop.paths.text import read_bytes
 
 MAX_LAYERS = 10_000
 MAX_HATCHES = 1_000_000  # of a part, and of what is around it

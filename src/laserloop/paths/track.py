@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import nan
 from operator import attrgetter
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -74,7 +73,7 @@ class Track:
         lit = self.points[self.touched]
         return replace(self, points=self.points - (lit.min(axis=0) / 2 + lit.max(axis=0) / 2))
 
-    def check_power(self, file: str | PathLike[str], most: float) -> None:
+    def check_power(self, file: object, most: float) -> None:
         """Refuse a lit leg that asks for many times the laser's full power, W."""
         beyond = np.flatnonzero(self.lit & (self.powers > BEYOND * most))
         if len(beyond):
@@ -86,7 +85,7 @@ class Track:
                 f"{asked:g}), or give the laser's own (--power-max-w)."
             )
 
-    def check(self, file: str | PathLike[str], plate: tuple[float, float]) -> None:
+    def check(self, file: object, plate: tuple[float, float]) -> None:
         """Refuse a lit point off the plate, and a lit part that stays in one place."""
         lines, lit = self.lines[self.touched], self.points[self.touched]
         off = first_off_plate(lit, plate)
@@ -101,7 +100,7 @@ class Track:
             )
 
 
-def lay_track(moves: Iterable[Move], *, file: str | PathLike[str], layer: int | None = None) -> Track:
+def lay_track(moves: Iterable[Move], *, file: object, layer: int | None = None) -> Track:
     """The layer of that number, from 1, or else the first with lit moves.
 
     Moves that do not meet are joined straight, dark and without a speed.
@@ -117,7 +116,7 @@ def lay_track(moves: Iterable[Move], *, file: str | PathLike[str], layer: int | 
     return track if layer is not None else track.add_notes(_tell_layers(file, track.level, len(layers)))
 
 
-def lay_layers(moves: Iterable[Move], *, file: str | PathLike[str]) -> list[Track]:
+def lay_layers(moves: Iterable[Move], *, file: object) -> list[Track]:
     """All layers that have lit moves, in the order in which the file begins them."""
     return [_join(kept) for kept in _sort_layers(moves, file, None).values()]
 
@@ -169,13 +168,13 @@ def _join(layer: _Layer) -> Track:
     return track
 
 
-def _tell_layers(file: str | PathLike[str], level: float, levels: int) -> tuple[str, ...]:
+def _tell_layers(file: object, level: float, levels: int) -> tuple[str, ...]:
     if levels == 1:
         return ()
     return (f"{file} has {levels} layers with lit moves; the first, z = {1e3 * level:g} mm, is used",)
 
 
-def _sort_layers(moves: Iterable[Move], file: str | PathLike[str], only: int | None) -> dict[int, _Layer]:
+def _sort_layers(moves: Iterable[Move], file: object, only: int | None) -> dict[int, _Layer]:
     """By number of the layer its lit moves with the dark ones between them; of all but `only` none are kept.
 
     Layers count from 1 in the order in which the file begins them. What the beam does between two parts of a
@@ -214,7 +213,7 @@ def _sort_layers(moves: Iterable[Move], file: str | PathLike[str], only: int | N
     return layers
 
 
-def no_lit_moves(file: str | PathLike[str], line: int) -> BadInput:
+def no_lit_moves(file: object, line: int) -> BadInput:
     """The sentence for a file in which the laser is never on up to the last move, in that line."""
     return BadInput(
         f"{file}, line {line}: a path needs moves with the laser on, but up to here, where the last move "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.paths.orders import Orders
+from laserloop.paths.text import PowerCommand, Schedule
 from laserloop.planning.route import Route
 from laserloop.planning.settings import PlanSettings
 
@@ -89,24 +89,21 @@ def _join_brief(commands: Commands, least: float) -> Commands:
     return Commands(np.array(starts), np.array(ends))
 
 
-def make_orders(route: Route, commands: Commands, powers: FloatArray, speeds: FloatArray) -> Orders:
+def make_schedule(route: Route, commands: Commands, powers: FloatArray, speeds: FloatArray) -> Schedule:
     """The pieces of each stretch; an end that would leave a sliver is moved to that of the stretch."""
-    first, shares, watts = [0], list[float](), list[float]()
+    schedule: Schedule = {}
     last = len(commands) - 1
     low = np.minimum(np.searchsorted(commands.ends, route.starts, side="right"), last)
     high = np.clip(np.searchsorted(commands.starts, route.ends, side="left") - 1, low, last)
-    for k in range(len(route)):
+    for k, move in enumerate(route.moves.tolist()):
         span = route.ends[k] - route.starts[k]
         own = slice(low[k], high[k] + 1)
         ends = ((commands.ends[own] - route.starts[k]) / span).tolist()
         sliver = max(BRIEFEST * route.path.tick / span, SHORTEST / max(route.lengths[k], SHORTEST))
-        for share, power in _join_slivers(ends, powers[own].tolist(), sliver if route.lengths[k] else 0.0):
-            shares.append(share)
-            watts.append(power)
-        first.append(len(shares))
-    return Orders(
-        route.moves, np.array(first), np.array(shares), np.array(watts), np.array(speeds, dtype=np.float64)
-    )
+        pieces = _join_slivers(ends, powers[own].tolist(), sliver if route.lengths[k] else 0.0)
+        shares, watts = zip(*pieces, strict=True)
+        schedule[move] = PowerCommand(list(shares), list(watts), float(speeds[k]))
+    return schedule
 
 
 def _join_slivers(ends: list[float], powers: list[float], sliver: float) -> list[tuple[float, float]]:

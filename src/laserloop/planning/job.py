@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.paths import Track
-from laserloop.paths.orders import Orders, join_orders
+from laserloop.paths.files import ScanFile
 from laserloop.paths.sampling import DEFAULT_JUMP_SPEED
-from laserloop.paths.scan_file import ScanFile
+from laserloop.paths.text import Schedule
 from laserloop.planning.correction import Correction
 from laserloop.planning.plan import SCORES, LayerPlan, Planner, Progress
 from laserloop.planning.route import Route, lay_route
@@ -109,9 +109,9 @@ class FilePlan:
     left: str = ""  # which layers of the file were left as they were; empty if none
 
     @property
-    def orders(self) -> Orders:
+    def schedule(self) -> Schedule:
         """Of the whole file."""
-        return join_orders([layer.orders for layer in self.layers])
+        return {move: command for layer in self.layers for move, command in layer.schedule.items()}
 
     def __repr__(self) -> str:
         told = self.tell()
@@ -137,7 +137,7 @@ class FilePlan:
     @cached_property
     def content(self) -> bytes:
         """Of the planned file, without a mark."""
-        return self.job.file.write(self.orders)
+        return self.job.file.write(self.schedule)
 
     @cached_property
     def verdict(self) -> Verdict:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.paths.orders import Orders
-from laserloop.planning.commands import Commands, cut, make_orders
+from laserloop.paths.text import Schedule
+from laserloop.planning.commands import Commands, cut, make_schedule
 from laserloop.planning.correction import Correction
 from laserloop.planning.powers import HORIZON, Course, Settler, make_player, plan_ticks
 from laserloop.planning.route import Route
@@ -31,7 +31,7 @@ class LayerPlan:
 
     route: Route
     kept: Kept
-    orders: Orders
+    schedule: Schedule
     correction: Correction  # of the twin that planned it
     result: LayerResult  # as the twin expects it
 
@@ -128,12 +128,12 @@ class Planner:
             player.pause(seconds, place)
 
     def _finish(self, route: Route, kept: Kept, correction: Correction | None) -> LayerPlan:
-        """What is planned for a route, with the orders that it makes."""
+        """What is planned for a route, with the commands that it makes."""
         counted = count_ticks(self.process, route.path, kept.course.power)
         return LayerPlan(
             route=route,
             kept=kept,
-            orders=make_orders(route, kept.commands, kept.powers, kept.speeds),
+            schedule=make_schedule(route, kept.commands, kept.powers, kept.speeds),
             correction=correction or Correction(self.process, np.ones(len(route.path))),
             result=LayerResult(kept.course.temperature, *counted),
         )
