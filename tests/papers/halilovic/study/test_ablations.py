@@ -9,22 +9,11 @@ import pytest
 from laserloop.data.excitation import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories, evaluate
-from laserloop.papers.halilovic.pages.ablations import (
-    describe_missing,
-    describe_schedule,
-    tabulate_beside,
-    tabulate_differences,
-    tabulate_points,
-    tabulate_seeds,
-    tabulate_steps,
-)
-from laserloop.papers.halilovic.report.markdown import write_table
-from laserloop.papers.halilovic.study.ablation_points import Difference, compare, measure_scales, place_points
+from laserloop.papers.halilovic.study.ablation_points import compare, measure_scales, place_points
 from laserloop.papers.halilovic.study.ablations import NOISES, SEEN, UNSEEN, Row, run_ablations
-from laserloop.papers.halilovic.study.recipes import RECIPES, SHORT
 from laserloop.predict.model import Model
 from laserloop.predict.networks import MsDeepONet
-from laserloop.predict.train import FitSettings, select_features, standardise
+from laserloop.predict.train import select_features, standardise
 
 TICKS = 17
 
@@ -146,11 +135,6 @@ def test_points_stand_beside_the_papers_and_absent_ones_are_left_out() -> None:
         ("sampling", "nearest"),
         ("structure", "one-shot"),
     }
-    table = write_table(tabulate_points(points))
-    assert "| trunk | loc | 9.0 ± 0.0 (11.6) ▼ | 25.0 (53.0) ▼▼ |" in table
-    assert "both" not in table
-    steps = write_table(tabulate_steps(points))
-    assert "| one-shot | unseen | 10.0 → 10.0 → 10.0 → 10.0 → 10.0 | ≈ 15, flat |" in steps
 
 
 def test_only_differences_beyond_a_factor_of_one_and_a_half_matter() -> None:
@@ -158,53 +142,11 @@ def test_only_differences_beyond_a_factor_of_one_and_a_half_matter() -> None:
     found = compare(points)
     assert [(one.axis, one.value, one.where) for one in found if one.matters] == [("trunk", "loc", "unseen")]
     assert len(found) == 4  # temps and loc, seen and unseen: the figures of one model count once
-    table, told = (tabulate_differences(found, {}, why) for why in ({}, {"trunk loc unseen": "because"}))
-    assert table is not None
-    assert "| trunk loc unseen | 25.0 (53.0) | 0.47 | not explained |" in write_table(table)
-    assert told is not None
-    assert "because" in write_table(told)
-    near = Difference(axis="a", value="b", where="seen", ours=8.0, paper=6.0)
-    assert tabulate_differences([near], {}, {"a b seen": "because"}) is None
 
 
-def test_a_difference_names_what_is_too_small_to_explain_it() -> None:
+def test_seeds_and_the_schedule_give_the_scale_of_an_error() -> None:
     rows = [pretend("a", 5.0, 10.0), pretend("b", 6.0, 12.0), pretend("full", 5.0, 40.0)]
     scales = measure_scales(rows, ["a", "b", "absent"], ("a", "full"))
     assert scales["unseen"] == {"the seed": pytest.approx(2**0.5), "the schedule": 30.0}
     assert scales["seen"]["the schedule"] == 0.0
-    far = Difference(axis="x", value="y", where="unseen", ours=10.0, paper=20.2)
-    table = tabulate_differences([far], scales)
-    assert table is not None
-    assert "not explained; less than half of it by the seed (1.4 K) |" in write_table(table)
     assert measure_scales(rows[:1], ["a", "b"], ("a", "full")) == {"seen": {}, "unseen": {}}
-
-
-def test_the_spread_over_seeds_needs_two_of_them() -> None:
-    families = {"base": ["b0", "b1"], "corner": ["c0", "c1"]}
-    rows = [pretend("b0", 3.0, 9.0), pretend("b1", 5.0, 9.0), pretend("c0", 5.0, 10.0)]
-    table = write_table(tabulate_seeds(rows, families))
-    assert "| base | 2 | 4.00 ± 1.41 | 4.00 ± 1.41 | 4.00 ± 1.41 | 9.00 ± 0.00 | 4.00 ± 1.41 |" in table
-    assert "corner" not in table
-
-
-def test_models_beside_each_other_show_the_papers_row(rows: list[Row]) -> None:
-    names = {"corner-nh5-seed0": "paper-corner", "corner-nh5-seed1": "", "absent": "paper-base"}
-    table = write_table(tabulate_beside(rows, names))
-    assert (
-        table.count("corner-nh5-seed0") == table.count("corner-nh5-seed1") == 3
-    )  # vertical, spiral, diagonal
-    assert table.count("(8.8)") == 1
-    assert "absent" not in table
-
-
-def test_the_page_says_what_is_missing_and_how_short_the_schedule_is(model: Model) -> None:
-    there = {recipe.name: model for recipe in RECIPES}
-    assert describe_missing(RECIPES, there) == "All models of the study are trained."
-    del there["corner-lstm"]
-    assert describe_missing(RECIPES, there).endswith("left out: corner-lstm.")
-    sentence = describe_schedule(SHORT)
-    assert all(
-        part in sentence for part in ("200 epochs, over which", "after 100 stagnant", "after 300 without")
-    )
-    sentence = describe_schedule(FitSettings(halve_after=20, patience=60, max_epochs=200))
-    assert all(part in sentence for part in ("after 20 stagnant", "(100 in", "after 60 epochs", "after 200"))
