@@ -20,12 +20,12 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from page import format_rows
 
 import laserloop.gym
 from laserloop.arena.environments.twin_env import TwinVectorEnv
 from laserloop.control.problem import MpcProblem
 from laserloop.native.twin_player import TwinPlayer
-from laserloop.papers.halilovic.study.claim import format_rows
 from laserloop.paths import find_path
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.process import Process

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from laserloop.papers.halilovic.study.claim import format_rows
+from page import format_rows
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 CLOCKED = ("results/clock/", "report/timing.md", "report/stages.md", "report/README.md", "report/index.html")

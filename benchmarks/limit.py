@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from page import format_rows
 
 from laserloop.bench.mpc import draw_problems
 from laserloop.control.problem import MpcProblem, Question
 from laserloop.native.build import load_library
 from laserloop.native.engine import CEngine, list_sources
 from laserloop.native.network import MATRICES, pack_network
-from laserloop.papers.halilovic.study.claim import format_rows
 from laserloop.predict.model import find_model
 
 ROOT = Path(__file__).parent.parent

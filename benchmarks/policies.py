@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from page import format_rows
 
 from laserloop.arena.entrant import COST_FILE, Cost, Entrant
 from laserloop.arena.entrants import distilled, find_entrant, rl
@@ -24,7 +25,6 @@ from laserloop.arena.runs import play
 from laserloop.arena.scores import score_record
 from laserloop.arena.shelf import SHELF
 from laserloop.arena.tasks import find_task, list_tasks
-from laserloop.papers.halilovic.study.claim import format_rows
 
 ROOT = Path(__file__).parent.parent
 MAKERS: dict[str, Callable[..., Any]] = {"distilled": distilled.make, "rl": rl.make}

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from laserloop.papers.halilovic.study.claim import format_rows
+from page import format_rows
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 ALONE = ("timing", "report")  # stages that keep to one process

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from page import format_rows
 
 from laserloop.bench.plant import one_core
 from laserloop.bench.train import run_train_bench
@@ -25,7 +26,6 @@ from laserloop.data.excitation import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories
 from laserloop.evaluation.latency import measure_latency
-from laserloop.papers.halilovic.study.claim import format_rows
 from laserloop.predict.model import Model, Scalers, find_model
 from laserloop.predict.networks import Lstm, MsDeepONet, SsAr, WindowNetwork
 

@@ -11,8 +11,7 @@ from laserloop.data.record import COLUMNS
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories, evaluate
 from laserloop.evaluation.offline import track
-from laserloop.papers.halilovic.pages.table_1 import tabulate_table_1
-from laserloop.papers.halilovic.report.markdown import write_table
+from laserloop.papers.halilovic.contexts import tabulate_accuracy
 from laserloop.papers.halilovic.study.published import TABLE_1
 from laserloop.papers.halilovic.study.table_1 import figures_of, measure_excitations
 from laserloop.predict.model import Model, Scalers, TrainedFor
@@ -107,7 +106,7 @@ def test_noise_on_the_inputs_changes_the_score_and_is_seeded(
 
 def test_the_table_prints_the_papers_figures_beside_ours(model: Model, trajectories: Trajectories) -> None:
     row = {"model": "mine", **evaluate(model, "spiral", trajectories=trajectories, realisations=1)}
-    table = write_table(tabulate_table_1([row], {"mine": "paper-corner"}))
+    table = tabulate_accuracy([row], {"mine": "paper-corner"})
     assert f"{figures_of(row)[0]:.1f} (8.0)" in table
     assert "(41.9)" in table
     assert all(len(figures) == 5 for figures in TABLE_1.values())

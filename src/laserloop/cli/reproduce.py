@@ -60,7 +60,7 @@ def report(
         laserloop report out/paper
         laserloop report out/paper --json claims.json
     """
-    from laserloop.papers.halilovic.pages import write_report
+    from laserloop.papers.halilovic.report import write_report
 
     with writing("DIR"):
         write_report(directory)
@@ -69,7 +69,7 @@ def report(
 
 def _conclude(directory: Path, json_file: Path | None) -> None:
     """What became of the paper's claims, and the path of the page."""
-    from laserloop.papers.halilovic.pages.summary import summarise
+    from laserloop.papers.halilovic.report import summarise
     from laserloop.report.tables import tabulate_verdicts
 
     found = summarise(directory)

@@ -73,7 +73,7 @@ def wait_until(happened: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("laserloop.papers.halilovic.pages.write_report", lambda root: root / "index.html")
+    monkeypatch.setattr("laserloop.papers.halilovic.report.write_report", lambda root: root / "index.html")
 
 
 @pytest.mark.usefixtures("no_report")

@@ -9,8 +9,7 @@ import pytest
 
 from laserloop.papers.halilovic.board import Board
 from laserloop.papers.halilovic.folder import Stopwatch, open_folder
-from laserloop.papers.halilovic.pages import write_report
-from laserloop.papers.halilovic.pages.summary import summarise
+from laserloop.papers.halilovic.report import summarise, write_report
 from laserloop.papers.halilovic.run import _run_stage, _sign, _sign_off
 from laserloop.papers.halilovic.size import QUICK
 from laserloop.papers.halilovic.stages import STAGES

@@ -33,7 +33,7 @@ def reproduce(
     stages: Sequence[Stage] = STAGES,
 ) -> Path:
     """The whole paper in a folder; what is there is not done again. Returns the report's page."""
-    from laserloop.papers.halilovic.pages import write_report
+    from laserloop.papers.halilovic.report import write_report
 
     count = check_workers(workers, scheduler)
     need_torch()

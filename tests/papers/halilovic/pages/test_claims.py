@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from laserloop.papers.halilovic.pages.claims import judge_paper
-from laserloop.papers.halilovic.pages.results import Results
+from laserloop.papers.halilovic.results import Results
 from laserloop.papers.halilovic.study.claim import read_sentences
 
 Found = dict[str, Any]

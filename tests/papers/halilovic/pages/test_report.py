@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import Any
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.papers.halilovic.pages import write_report
+from laserloop.papers.halilovic.contexts import beside
+from laserloop.papers.halilovic.report import set_html, set_symbols, write_report
 
+REPRODUCTION = Path(__file__).parents[4] / "docs" / "reproduction"
 PAGES = {
     "README",
     "claims",
@@ -56,6 +59,16 @@ def partial(tmp_path_factory: pytest.TempPathFactory, put_results: Put, make_res
     """A quick run of which only the plant is there."""
     found = {"plant": make_results()["plant"]}
     return write_report(put_results(tmp_path_factory.mktemp("partial"), found, size="quick")).parent
+
+
+def test_the_committed_report_is_what_the_committed_results_give(tmp_path: Path) -> None:
+    shutil.copytree(REPRODUCTION / "results", tmp_path / "results")
+    shutil.copy(REPRODUCTION / "settings.json", tmp_path)
+    made = write_report(tmp_path).parent
+    pages = {file.name: file.read_text() for file in (REPRODUCTION / "report").glob("*.md")}
+    assert {file.name: file.read_text() for file in made.glob("*.md")} == pages
+    figures = {file.name for file in (REPRODUCTION / "report" / "figures").iterdir()}
+    assert {file.name for file in (made / "figures").iterdir()} == figures
 
 
 def test_all_pages_are_there(report: Path) -> None:
@@ -166,7 +179,55 @@ def test_provenance_names_hashes_seeds_and_times(report: Path) -> None:
         "1 min",
         "0000000000",
         "results/closed_loop.json",
-        "casadi",
+        "| numpy | 2.0 |",
     ):
         assert fact in text
     assert json.loads((report.parent / "settings.json").read_text())["name"] in text
+
+
+@pytest.mark.parametrize(
+    ("ours", "paper", "mark"),
+    [
+        (10.0, 10.0, "≈"),
+        (12.4, 10.0, "≈"),
+        (12.6, 10.0, "▲"),
+        (15.1, 10.0, "▲▲"),
+        (8.1, 10.0, "≈"),
+        (7.9, 10.0, "▼"),
+        (6.6, 10.0, "▼▼"),
+        (0.04, 0.0, "≈"),  # as it is written
+        (0.06, 0.0, "▲▲"),
+    ],
+)
+def test_a_ratio_decides_how_far_apart_two_figures_are(ours: float, paper: float, mark: str) -> None:
+    assert beside(ours, paper) == f"{ours:.1f} ({paper:.1f}) {mark}"
+
+
+@pytest.mark.parametrize(
+    ("ours", "mark"), [(13.85, "≈"), (14.10, "≈"), (14.11, "▲"), (14.35, "▲"), (14.36, "▲▲"), (13.59, "▼")]
+)
+def test_steps_decide_where_a_ratio_says_nothing(ours: float, mark: str) -> None:
+    assert beside(ours, 13.85, ".2f", 0.25) == f"{ours:.2f} (13.85) {mark}"
+
+
+def test_a_missing_figure_is_not_compared() -> None:
+    assert beside(None, 3.0) == "– (3.0)"
+    assert beside(3.04) == "3.0"
+    assert beside(3.0, 3.0, spread=" ± 0.1") == "3.0 ± 0.1 (3.0) ≈"
+
+
+def test_prose_is_escaped_and_set() -> None:
+    assert set_symbols("a < b, T_max, 5 K") == "a &lt; b, T<sub>max</sub>, 5\N{NO-BREAK SPACE}K"
+    html = set_html("page", "# Title\n\n`T_max` <b>, [it](page.md), [f](figures/f-1.png)", {})
+    assert html == (
+        '<h2 id="page">Title</h2>\n<p><code>T_max</code> &lt;b&gt;, <a href="#page">it</a>, '
+        '<a href="#fig-f-1">f</a></p>\n'
+    )
+
+
+def test_the_html_page_colours_a_difference_and_says_it_too() -> None:
+    html = set_html("", "| a | b | c |\n|---|---|---|\n| x | 10.9 (51.1) ▼▼ | 1 (1) ≈ |\n", {})
+    assert 'class="lower far">10.9<span class="mark">▼▼</span> <span class="theirs">51.1</span>' in html
+    assert '<td>1 <span class="theirs">1</span></td>' in html
+    assert "<details>" not in html
+    assert "<summary>30 rows</summary>" in set_html("", "| a |\n|---|\n" + "| x |\n" * 30, {})

@@ -2,17 +2,21 @@
 
 from typing import Any
 
-from laserloop.papers.halilovic.pages.findings import explain
-from laserloop.papers.halilovic.pages.loop_words import explain as explain_loops
-from laserloop.papers.halilovic.pages.results import Results
-from laserloop.papers.halilovic.pages.story import write_headline, write_story
+from laserloop.papers.halilovic.contexts import PAGES, show_story, write_headline
+from laserloop.papers.halilovic.pages.claims import explain
 from laserloop.papers.halilovic.pages.verdict import Verdict
+from laserloop.papers.halilovic.report import render_markdown
+from laserloop.papers.halilovic.results import Results
 
 Found = dict[str, Any]
 
 
 def gather(found: Found) -> Results:
     return Results(settings={"name": "full"}, **{name.split("/")[-1]: part for name, part in found.items()})
+
+
+def write_story(results: Results) -> list[str]:
+    return render_markdown("story", {}, show_story(results)).strip().split("\n\n")
 
 
 def test_five_sentences_tell_the_story(found: Found) -> None:
@@ -36,8 +40,10 @@ def test_what_the_margin_leaves_is_told(found: Found) -> None:
     row.update(n_over=1, overshoot_k=0.5)
     results = gather(found)
     assert "1 tick on all three paths together, by up to 0.5 K" in write_story(results)[2]
-    told = next(sentence for sentence in explain_loops(results) if sentence.startswith("With δ"))
-    assert told.startswith("With δ, 1 of 3 runs have a tick above the bound: corner + δ spiral 0.5 K (1).")
+    page = render_markdown("closed_loop", {}, PAGES["closed_loop"](results), results)
+    assert (
+        "\n- With δ, 1 of 3 runs have a tick above the bound: corner + δ spiral 0.5 K (1). A margin" in page
+    )
 
 
 def test_a_story_leaves_out_what_was_not_run(found: Found) -> None:

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from laserloop.papers.halilovic.report.ablations import PANELS, draw_ablations, draw_error_growth
+from laserloop.papers.halilovic.figures import PANELS, draw_ablations, draw_error_growth
 
 
 def point(axis: str, value: str, seen: float, paper: float | None = None) -> dict[str, Any]:

@@ -7,8 +7,13 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from laserloop.papers.halilovic.report.figures import Rung, draw_decisions, draw_ladder, draw_plants
-from laserloop.papers.halilovic.report.story import draw_story
+from laserloop.papers.halilovic.figures import (
+    SolverTime,
+    draw_decisions,
+    draw_plants,
+    draw_solver_times,
+    draw_story,
+)
 from laserloop.report.figures import COLD, HOT
 
 Record = dict[str, Any]
@@ -32,9 +37,9 @@ def test_hotter_places_get_larger_dots(constant: Record) -> None:
     assert dots.get_sizes().max() == pytest.approx(6 + 1.6 * constant["overshoot_k"])
 
 
-def test_a_rung_inside_the_tick_has_another_colour() -> None:
-    rungs = [Rung("slow", 37e3, 60e3, 70e3), Rung("fast", 24.0, 110.0, 150.0)]
-    figure = draw_ladder(rungs, 125.0, 41e3)
+def test_a_solver_inside_the_tick_has_another_colour() -> None:
+    times = [SolverTime("slow", 37e3, 60e3, 70e3), SolverTime("fast", 24.0, 110.0, 150.0)]
+    figure = draw_solver_times(times, 125.0, 41e3)
     assert [find(figure, f"median-{y}").get_color() for y in (0, 1)] == [HOT, COLD]
     assert find(figure, "published").get_xdata() == pytest.approx([41e3])
     axes: Axes = figure.axes[0]

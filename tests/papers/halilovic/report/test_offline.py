@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from laserloop.papers.halilovic.report.offline import draw_tracking
+from laserloop.papers.halilovic.figures import draw_tracking
 
 
 def test_each_trajectory_has_its_panel_with_its_error() -> None:

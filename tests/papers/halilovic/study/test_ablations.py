@@ -9,6 +9,7 @@ import pytest
 from laserloop.data.excitation import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories, evaluate
+from laserloop.papers.halilovic.contexts import explain_differences, list_families
 from laserloop.papers.halilovic.study.ablation_points import compare, measure_scales, place_points
 from laserloop.papers.halilovic.study.ablations import NOISES, SEEN, UNSEEN, Row, run_ablations
 from laserloop.predict.model import Model
@@ -150,3 +151,21 @@ def test_seeds_and_the_schedule_give_the_scale_of_an_error() -> None:
     assert scales["unseen"] == {"the seed": pytest.approx(2**0.5), "the schedule": 30.0}
     assert scales["seen"]["the schedule"] == 0.0
     assert measure_scales(rows[:1], ["a", "b"], ("a", "full")) == {"seen": {}, "unseen": {}}
+
+
+def test_a_difference_names_what_is_too_small_to_explain_it() -> None:
+    rows = [
+        {**pretend(f"corner-nh5-seed{n}", 9.0, 10.0 + 2.0 * n), "model": f"corner-nh5-seed{n}"}
+        for n in (0, 1)
+    ]
+    points = place_points([*rows, pretend("corner-loc", 9.0, 25.0)])
+    (found,) = explain_differences(points, rows)
+    assert (found["axis"], found["where"], round(found["ratio"], 2)) == ("trunk", "unseen", 0.47)
+    assert found["excluded"] == ["the seed (1.4 K)"]
+
+
+def test_the_spread_over_seeds_needs_two_of_them() -> None:
+    families = {"base": ["b0", "b1"], "corner": ["c0", "c1"]}
+    rows = {"b0": pretend("b0", 3.0, 9.0), "b1": pretend("b1", 5.0, 9.0), "c0": pretend("c0", 5.0, 10.0)}
+    spread = "4.00 ± 1.41"
+    assert list_families(rows, families) == [("base", 2, [spread, spread, spread, "9.00 ± 0.00", spread])]

@@ -1,23 +1,22 @@
 """The paper's claims C1–C5 and its closing finding: every sentence judged once on what was found."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import partial
 
-from laserloop.papers.halilovic.pages.pick import (
-    BASE,
-    CORNER,
-    GUARDED,
-    LABELS,
-    find_offline,
-    read_asked,
-    read_loops,
-    read_rows,
+from laserloop.control.controller import Status
+from laserloop.control.ipopt import MOST_ITERATIONS
+from laserloop.papers.halilovic.pages.verdict import Verdict
+from laserloop.papers.halilovic.results import BASE, CORNER, GUARDED, LABELS, MODELS, Record, Results, index
+from laserloop.papers.halilovic.study.ablation_claims import (
+    judge_claims,
+    judge_latency,
+    keeps_seen,
+    keeps_unseen,
+    place,
 )
-from laserloop.papers.halilovic.pages.results import Record, Results
-from laserloop.papers.halilovic.pages.verdict import NotThere, Verdict, need
-from laserloop.papers.halilovic.study.ablation_claims import judge_claims, judge_latency, place
 from laserloop.papers.halilovic.study.ablation_points import Point
 from laserloop.papers.halilovic.study.claim import FACTOR, Claim, is_near, join, judge, judge_all
+from laserloop.papers.halilovic.study.corners import USUAL, explains, find_best
 from laserloop.papers.halilovic.study.horizon_claims import HORIZONS, judge_solve_time, judge_table_3
 from laserloop.papers.halilovic.study.loop_claims import PATHS, judge_loops
 from laserloop.papers.halilovic.study.published import (
@@ -33,7 +32,6 @@ from laserloop.papers.halilovic.study.published import (
 from laserloop.papers.halilovic.study.table_1_claims import judge_table_1
 from laserloop.papers.halilovic.words import say
 
-MODELS = ("paper-base", "paper-corner")
 INTERVAL_MS = 0.125
 GROUPS = ("C1", "C2", "C3", "C4", "C5", "Finding")
 
@@ -51,25 +49,25 @@ def judge_paper(results: Results, *, clock: bool = False) -> list[Verdict]:
 
 def collect_claims(results: Results, *, clock: bool = False) -> list[Claim]:
     """Every sentence whose figures are there, each once."""
-    claims = judge_table_1((results.table_1 or {}).get("rows", []))
-    claims += judge_claims(Point(**point) for point in (results.ablations or {}).get("points", []))
-    claims += judge_loops({(r["label"], r["path"]): r for r in read_loops(results)})
-    claims += judge_table_3({(r["label"], r["path"]): r for r in read_rows(results, "table_3")})
+    claims = judge_table_1(results.table_1.get("rows", []))
+    claims += judge_claims(Point(**point) for point in results.ablations.get("points", []))
+    claims += judge_loops(results.loops)
+    claims += judge_table_3(index(results.rows("table_3")))
     claims += judge_all(JUDGES, results)
-    if clock and results.timing is not None:
+    if clock and results.timing:
         claims += judge_all(BY_CLOCK, results.timing)
     return claims
 
 
 def _judge_solver(results: Results) -> list[Claim]:
-    asked = read_asked(results)
+    asked = results.ipopt_runs
     ticks = sum(r["ticks"] for r in asked)
     solved = sum(r["statuses"].get("solved", 0) for r in asked)
     return [judge("c3.solved", solved == ticks, solved=solved, ticks=ticks, runs=len(asked))] if asked else []
 
 
 def _judge_gradient(results: Results) -> list[Claim]:
-    found = (results.closed_loop or {})["gradient"].values()
+    found = results.closed_loop["gradient"].values()
     if not found:
         return []
     signs, typical, off = ([g[key] for g in found] for key in ("sign_agreement", "typical_k_w", "mean_k_w"))
@@ -83,7 +81,7 @@ def _judge_gradient(results: Results) -> list[Claim]:
 
 
 def _judge_margin(results: Results) -> list[Claim]:
-    found = (results.calibration or {})["paper-corner"]
+    found = results.calibration["paper-corner"]
     return [
         judge(key, is_near(found[field], DELTA[name]), paper=DELTA[name], ours=found[field])
         for key, field, name in (
@@ -95,9 +93,8 @@ def _judge_margin(results: Results) -> list[Claim]:
 
 def _judge_rank(results: Results) -> list[Claim]:
     """Does an offline figure tell which model fails? If every one does, offline figures are enough."""
-    rows = [find_offline(results, "diagonal", model) for model in MODELS]
-    loops = {r["label"]: r for r in read_loops(results) if r["path"] == "diagonal"}
-    base, corner = (need_row(row) for row in rows)
+    loops = {r["label"]: r for r in results.loops.values() if r["path"] == "diagonal"}
+    base, corner = results.offline("diagonal")
     over = [loops[label]["overshoot_k"] for label in (BASE, CORNER)]
     told = [[base[key], corner[key]] for key in ("rmse_mean_k", "max_error_k")]
     agree = [(one > other) == (over[0] > over[1]) for one, other in told]
@@ -114,11 +111,11 @@ def _judge_rank(results: Results) -> list[Claim]:
 
 def _judge_horizons(results: Results) -> list[Claim]:
     """Is the horizon with the least error offline also the one with the least in the loop?"""
-    points = (results.ablations or {})["points"]
+    points = results.ablations["points"]
     offline = {p["value"]: p["unseen"] for p in points if p["axis"] == "horizon"}
     loop = {
         r["label"].removeprefix("N_h = "): r["residual_rms_k"]
-        for r in read_rows(results, "table_3")
+        for r in results.rows("table_3")
         if r["path"] == "diagonal" and r["label"].startswith("N_h")
     }
     known = {n: row[1] for (axis, n), row in ABLATIONS.items() if axis == "horizon" and row[1] is not None}
@@ -158,27 +155,20 @@ def _is_plain(run: Record) -> bool:
     return (run["table"], run["controller"]) == ("table_3", "ipopt-plain")
 
 
-def need_row(row: Record | None) -> Record:
-    """A row that is there."""
-    if row is None:
-        raise KeyError("row")
-    return row
-
-
 def _tell(key: str, results: Results, *, clock: bool) -> str:
     """The figures of a claim in one sentence; nothing if some of them are not there."""
     try:
         told = TELL[key](results)
-        if clock and key == "C5" and results.timing is not None:
+        if clock and key == "C5" and results.timing:
             ratio = results.timing["forward"]["ratio_numba"]
             told += say("C5.clock", ours=ratio, paper=FORWARD_RATIO)
-    except (KeyError, NotThere):
+    except (KeyError, ValueError):
         return ""
     return told
 
 
 def _tell_c1(results: Results) -> str:
-    points = place(Point(**point) for point in need(results.ablations)["points"])
+    points = place(Point(**point) for point in results.ablations["points"])
     return say("C1", temps=points["trunk", "temps"], loc=points["trunk", "loc"])
 
 
@@ -186,7 +176,7 @@ def _tell_c2(results: Results) -> str:
     ours, theirs = (
         100 * (corner / base - 1)
         for base, corner in (
-            [need(find_offline(results, "vertical", model))["rmse_mean_k"] for model in MODELS],
+            [row["rmse_mean_k"] for row in results.offline("vertical")],
             [TABLE_1["vertical", model][3] for model in MODELS],
         )
     )
@@ -194,14 +184,14 @@ def _tell_c2(results: Results) -> str:
 
 
 def _tell_c3(results: Results) -> str:
-    asked = read_asked(results)
+    asked = results.ipopt_runs
     ticks, solved = sum(r["ticks"] for r in asked), sum(r["statuses"].get("solved", 0) for r in asked)
-    signs = [g["sign_agreement"] for g in need(results.closed_loop)["gradient"].values()]
+    signs = [g["sign_agreement"] for g in results.closed_loop["gradient"].values()]
     return say("C3", solved=solved, ticks=ticks, sign=100 * min(signs))
 
 
 def _tell_c4(results: Results) -> str:
-    loops = _read(results)
+    loops = results.loops
     over = [loops[label, "diagonal"]["overshoot_k"] for label in LABELS]
     paper = [TABLE_2[label, "diagonal"][0] for label in LABELS]
     broken = sum(loops[GUARDED, path]["n_over"] > 0 for path in PATHS)
@@ -209,15 +199,15 @@ def _tell_c4(results: Results) -> str:
 
 
 def _tell_c5(results: Results) -> str:
-    loops = _read(results)
+    loops = results.loops
     off = max(abs(loops[key]["power_mean_w"] - row[6]) for key, row in TABLE_2.items())
     near = sum(is_near(loops[key]["residual_rms_k"], row[3]) for key, row in TABLE_2.items())
     return say("C5", off=off, factor=FACTOR, near=near, rows=len(TABLE_2))
 
 
 def _tell_finding(results: Results) -> str:
-    loops = _read(results)
-    ours = [need(find_offline(results, "diagonal", model))["rmse_mean_k"] for model in MODELS]
+    loops = results.loops
+    ours = [row["rmse_mean_k"] for row in results.offline("diagonal")]
     theirs = [TABLE_1["diagonal", model][3] for model in MODELS]
     base, corner = (loops[label, "diagonal"] for label in (BASE, CORNER))
     table = TABLE_2[BASE, "diagonal"], TABLE_2[CORNER, "diagonal"]
@@ -225,10 +215,92 @@ def _tell_finding(results: Results) -> str:
     return say("Finding", **told, base=base, corner=corner, table=table)
 
 
-def _read(results: Results) -> dict[Any, Record]:
-    return {(r["label"], r["path"]): r for r in read_loops(results)}
-
-
 TELL: dict[str, Callable[[Results], str]] = dict(
     zip(GROUPS, (_tell_c1, _tell_c2, _tell_c3, _tell_c4, _tell_c5, _tell_finding), strict=True)
 )
+
+
+def explain(key: str, results: Results) -> str:
+    """The cause of a sentence's failure, if a figure of this run shows one; nothing otherwise."""
+    reason = REASONS.get(key)
+    return "" if reason is None else reason(results)
+
+
+def _tell_excitation(results: Results) -> str:
+    rows = {r["excitation"]: r["t_max_std_k"] for r in results.table_1.get("excitations", [])}
+    slow, fast = rows.get("persistent", 0.0), rows.get("hf-random", 0.0)
+    return say("why.excitation", slow=slow, fast=fast) if slow > fast > 0 else ""
+
+
+def _tell_noise(results: Results, where: str) -> str:
+    """By the errors, seen or unseen, that the sentence is about, and by its own rule."""
+    points = {(p["axis"], p["value"]): p[where] for p in results.ablations.get("points", [])}
+    wanted = (("noise", "0"), ("noise", "10"), ("shared noise", "10"))
+    if not set(wanted) <= set(points):
+        return ""
+    still, each, shared = (points[key] for key in wanted)
+    if not (keeps_seen(still, shared) if where == "seen" else keeps_unseen(still, shared)):
+        return ""
+    return say("why.noise", where=where, each=each, shared=shared)
+
+
+def _tell_lstm(results: Results) -> str:
+    trained = results.trainings.get("corner-lstm")
+    if not trained or trained["training"].get("schedule", "plateau") != "plateau":
+        return ""
+    metrics = trained["metrics"]
+    return say("why.lstm", **metrics) if metrics["best_epoch"] >= 0.95 * metrics["epochs"] else ""
+
+
+def _tell_corner(results: Results) -> str:
+    """By the corner that meets most of the paper's sentences, if that is not the one that ran."""
+    rows = results.rows("corners")
+    if not rows:
+        return ""
+    best = find_best(rows)
+    if best["variant"] == USUAL or not explains(best):
+        return ""
+    return say("why.corner", best=best, count=len({r["variant"] for r in rows}))
+
+
+def _tell_margin(results: Results) -> str:
+    found = results.calibration.get("paper-corner", {})
+    if "largest_under_prediction_k" not in found:
+        return ""
+    return say("why.margin", quantile=100 * found["quantile"], largest=found["largest_under_prediction_k"])
+
+
+def _tell_plant(results: Results) -> str:
+    forward = results.timing.get("forward")
+    return say("why.plant", **forward) if forward else ""
+
+
+def _tell_cap(results: Results) -> str:
+    """Where the iteration cap ended a search; nothing if another status did, or if ticks were not kept."""
+    places, heating = [], True
+    for loop in results.ipopt_runs:
+        unsolved = {status: n for status, n in loop["statuses"].items() if status != Status.SOLVED}
+        if not unsolved:
+            continue
+        counts = loop.get("series", {}).get("iterations", [])
+        capped = [k for k, count in enumerate(counts) if count >= MOST_ITERATIONS]
+        if set(unsolved) != {Status.STOPPED} or unsolved[Status.STOPPED] != len(capped):
+            return ""
+        places += [f"tick {k + 1} of {loop['label']}, {loop['path']}" for k in capped]
+        heating = heating and max(capped) < loop["settled_from"]
+    if not places:
+        return ""
+    when = ", while the plate was heating up and no score counted" if heating else ""
+    return say("why.cap", cap=MOST_ITERATIONS, places=", ".join(places), when=when)
+
+
+REASONS: dict[str, Callable[[Results], str]] = {  # key of a sentence → what was measured about it
+    "table_1.order": _tell_excitation,
+    "c3.solved": _tell_cap,
+    "noise.seen": partial(_tell_noise, where="seen"),
+    "noise.unseen": partial(_tell_noise, where="unseen"),
+    "lstm": _tell_lstm,
+    **dict.fromkeys(("c4.overshoot", "c4.run", "c4.place", "c4.size", "c4.same"), _tell_corner),
+    "c4.none": _tell_margin,
+    "c5.forecast": _tell_plant,
+}

@@ -38,7 +38,10 @@ def judge_all(judges: Iterable[Callable[[Figures], Iterable[Claim]]], figures: F
     for judge_one in judges:
         try:
             found += judge_one(figures)
-        except KeyError:  # a model that is not trained yet, a run that was not kept tick by tick
+        except (
+            KeyError,
+            ValueError,
+        ):  # a model that is not trained yet, a run that was not kept tick by tick
             continue
     return found
 
@@ -48,19 +51,6 @@ def read_sentences() -> Mapping[str, tuple[str, Sequence[str]]]:
     """Of claims.md: key → group and lines."""
     heads = ((head.split(), lines) for head, lines in read_entries("claims").items())
     return {key: (group, lines) for (group, key), lines in heads}
-
-
-def format_claims(claims: Iterable[Claim]) -> str:
-    """What the paper says, and whether our figures say it too, in Markdown."""
-    rows = [(claim.sentence, claim.paper, claim.ours, "yes" if claim.holds else "**no**") for claim in claims]
-    return format_rows(("the paper says", "its figures, K", "ours, K", "holds"), rows)
-
-
-def format_rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [f"| {' | '.join(line)} |" for line in (heads, *rows)]
-    lines.insert(1, "|" + "---|" * len(heads))
-    return "\n".join(lines) + "\n"
 
 
 def is_flat(steps: Sequence[float]) -> bool:

@@ -1,1 +1,0 @@
-"""Figures, tables and the page about the paper. Nothing in this room simulates."""
