@@ -24,8 +24,8 @@ import view_speed as speed
 from playwright.sync_api import sync_playwright
 from view_pictures import CHROMIUM
 
-from laserloop.viewer.bench_server import MOST_TALKS
-from laserloop.viewer.patience import HEAD_S
+from laserloop.live.app import MOST_SESSIONS
+from laserloop.live.server import HEAD_S
 
 WARM_S = 15.0  # until the server's workers are warm
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
@@ -86,7 +86,7 @@ def attack_server(server: "subprocess.Popen[str]", files: int) -> dict[str, Any]
         lambda: attacks.upload(port, 200_000_000),
         lambda: attacks.bomb(port, 1000),
         lambda: attacks.dawdle(port, 150, HEAD_S + 3.0),
-        lambda: attacks.crowd(port, 200, MOST_TALKS),
+        lambda: attacks.crowd(port, 200, MOST_SESSIONS),
         lambda: attacks.babble(port, 10_000),
         lambda: attacks.list_hostile(port, files),
     ]

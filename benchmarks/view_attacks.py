@@ -1,6 +1,6 @@
 """Attacks on `laserloop view`: each is tried, counted and must be refused, with the server still answering.
 
-`benchmarks/view.py` runs all of them in large; tests/viewer/test_attacks.py in small.
+`benchmarks/view.py` runs all of them in large; tests/live/test_attacks.py in small.
 """
 
 import gzip
@@ -25,7 +25,7 @@ from websockets.sync.client import ClientConnection, connect
 HERE = "127.0.0.1"
 SECRETS = (b"root:", b"import ", b"[project]", b"SECRET")  # of files that nobody may fetch
 STEPS = ("..", "%2e%2e", "%2E%2E", "..%00", "%252e%252e", "%c0%ae%c0%ae", "..;", ".%2e", "\\..", "..%5c")
-TARGETS = ("etc/passwd", "etc%2fpasswd", "server.py", "viewer/server.py", "a.json", "proc/self/environ")
+TARGETS = ("etc/passwd", "etc%2fpasswd", "server.py", "live/server.py", "a.json", "proc/self/environ")
 MOST_BAD = 50  # messages, after which the server hangs up
 FOREIGN = ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:80", "", "[::1")
 

@@ -9,8 +9,8 @@ from typing import Any
 from playwright.sync_api import Browser, Page
 from view_pictures import NEWEST, open_bench, until
 
+from laserloop.live.index import RunIndex
 from laserloop.loop.scenario import LoopCase, record_case
-from laserloop.viewer.shelf import Shelf
 
 STORED, LONG = 3000, 26_000
 FRAMES = """async count => {
@@ -87,7 +87,7 @@ def make_stored(folder: Path) -> None:
 
 def measure_list(folder: Path) -> dict[str, Any]:
     """The first look at the folder, and one more."""
-    shelf, took = Shelf(folder), []
+    shelf, took = RunIndex(folder), []
     for _ in range(2):
         began = time.perf_counter()
         shelf.look()

@@ -154,7 +154,7 @@ def run(command: str, where: str) -> None:
         return
     match words:
         case ["laserloop", "view", *tokens]:  # everything but to wait for Ctrl-C
-            with patch("laserloop.viewer.server.Viewer.serve_forever") as serve, patch("webbrowser.open"):
+            with patch("laserloop.live.server.Server.serve_forever") as serve, patch("webbrowser.open"):
                 assert main(["view", *tokens, "--port", "0"]) == 0, f"{where}: {command}"
             serve.assert_called_once()
         case ["laserloop", *tokens]:

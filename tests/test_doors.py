@@ -40,8 +40,8 @@ DOORS: dict[str, set[str]] = {
             "predict",
             "process",
             "report",
+            "live",
             "versions",
-            "viewer",
         ),
     },
     "cluster": {"bad_input"},
@@ -51,7 +51,7 @@ DOORS: dict[str, set[str]] = {
     "evaluation": {"bad_input", "data", "paths", "plant", "predict", "process", "versions"},
     "gym": {"arena", "bad_input", "paths"},  # registers the environments of the arena
     "identification": {"bad_input", "logs", "paths", "plant", "predict", "process"},
-    "live": {"bad_input", "control", "loop", "paths", "planning", "plant", "predict", "process"},
+    "live": {"bad_input", "control", "loop", "paths", "planning", "plant", "predict", "process", "report"},
     "logs": {"bad_input", "paths", "plant", "process"},
     "loop": {"bad_input", "control", "logs", "native", "paths", "plant", "predict", "process", "store"},
     "papers": {
@@ -74,7 +74,6 @@ DOORS: dict[str, set[str]] = {
     },
     "store": {"bad_input", "versions"},
     "versions": set(),
-    "viewer": {"bad_input", "live", "process", "report"},
 }
 
 

@@ -113,12 +113,12 @@ def test_a_changed_file_chooses_the_tests_that_would_notice(tmp_path: Path) -> N
     choose = runpy.run_path(str(ROOT / ".ci" / "check.py"))["choose_tests"]
     house = set(choose([], ROOT))
     assert "tests/test_doors.py" in house
-    assert not any("viewer" in test for test in house)
+    assert not any("live" in test for test in house)
     chosen = set(choose([Path("src/laserloop/loop/record.py")], ROOT))
     assert {"tests/loop/test_record.py", "tests/test_sentences.py"} <= chosen
     assert "tests/paths/test_arc.py" not in chosen
     assert "tests/cli/test_plan_verb.py" in choose([Path("src/laserloop/cli/plan.py")], ROOT)
     assert "tests/native/test_qp.py" in choose([Path("src/laserloop/native/c/qp.c")], ROOT)
-    assert "tests/viewer/test_layout.py" in choose([Path("src/laserloop/viewer/page/map.js")], ROOT)
+    assert "tests/live/test_layout.py" in choose([Path("src/laserloop/live/page/map.js")], ROOT)
     (page,) = set(choose([Path("README.md")], ROOT)) - house
     assert page == "tests/test_docs.py::test_every_block_of_the_page_runs[README.md]"

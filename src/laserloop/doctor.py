@@ -14,11 +14,6 @@ EXTRAS = {
         "ensembles, and dask clusters",
     ),
     "train": ("PyTorch", ("torch",), "training of networks"),
-    "live": (
-        "h11, Starlette, uvicorn and websockets",
-        ("h11", "starlette", "uvicorn", "websockets"),
-        "runs that are started from the page of laserloop view",
-    ),
     "logs": ("h5py and PyArrow", ("h5py", "pyarrow"), "logs in HDF5 and tables in Parquet"),
     "parts": ("PySLM", ("pyslm",), "shapes (.stl) that are hatched"),
     "gym": ("Gymnasium", ("gymnasium",), "environments for learners"),

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "casadi", "torch", "dask", "zarr")
-SHOWING = {"cli", "live", "pages", "report", "viewer"}  # rooms that only show results
+SHOWING = {"cli", "live", "pages", "report"}  # rooms that only show results
 # Of which a closed loop along a given path is made; where the path comes from is another matter.
 # Of these, what only some controllers need, who name their files themselves.
 LEARNED = {

@@ -72,7 +72,7 @@ def test_a_warning_is_shown_as_a_sentence(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "laserloop.viewer.server.open_viewer", lambda *_, **__: warnings.warn("it is late", stacklevel=1)
+        "laserloop.live.server.open_server", lambda *_, **__: warnings.warn("it is late", stacklevel=1)
     )
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -18,12 +18,11 @@ import numpy as np
 import pytest
 from tests.pinned import differences, plain, read_pin, write_pins
 
-from laserloop.live import teller
-from laserloop.live.film import Film
-from laserloop.live.message import unpack
-from laserloop.live.worker import serve
+from laserloop.live import telemetry
+from laserloop.live.jobs import serve
+from laserloop.live.server import open_server
+from laserloop.live.telemetry import FrameBuffer, pack, unpack
 from laserloop.process import Process, find_process
-from laserloop.viewer.server import open_viewer
 
 PINS = Path(__file__).with_name("pins.json")
 CLOCKS = {"solve_ms", "tick_ms", "version"}
@@ -88,10 +87,10 @@ def keep(folder: Path) -> None:
         (folder / "arena" / name).mkdir(parents=True)
         (folder / "arena" / name / "result.json").write_text(json.dumps(record, indent=1, sort_keys=True))
     (folder / "cut.json").write_text(json.dumps(make_record(ticks=300))[:-300])
-    film = Film()
+    film = FrameBuffer()
     for k in range(5):
-        words = {"run": "x", "k": k, "low_k": 300.0, "high_k": 900.0, "reach": 16.0}
-        film.add(words, np.full((2, 2), k, np.uint8), np.zeros(1, np.float32))
+        words = {"run": "x", "k": k, "low_k": 300.0, "high_k": 900.0, "reach": 16.0, "kind": "frame"}
+        film.add(k, pack(words, {"image": np.full((2, 2), k, np.uint8), "fan": np.zeros(1, np.float32)}))
     (folder / "kept.film").write_bytes(film.write())
     for file in folder.rglob("*.json"):
         os.utime(file, (1e9, 1e9))
@@ -100,12 +99,12 @@ def keep(folder: Path) -> None:
 @contextmanager
 def ask(folder: Path) -> Iterator[Callable[[str], bytes]]:
     """What a server answers about a folder."""
-    with open_viewer(folder, 0) as viewer:
-        thread = Thread(target=viewer.serve_forever, daemon=True)
+    with open_server(folder, 0) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
         thread.start()
 
         def get(place: str) -> bytes:
-            connection = HTTPConnection("127.0.0.1", urlsplit(viewer.address).port, timeout=60)
+            connection = HTTPConnection("127.0.0.1", urlsplit(server.address).port, timeout=60)
             connection.request("GET", place)
             answer = connection.getresponse()
             assert answer.status == 200
@@ -116,7 +115,7 @@ def ask(folder: Path) -> Iterator[Callable[[str], bytes]]:
         try:
             yield get
         finally:
-            viewer.shutdown()
+            server.shutdown()
             thread.join(30)
 
 
@@ -199,7 +198,7 @@ JOBS: dict[str, tuple[Words, Callable[[Words, int], list[Words]]]] = {
 
 @pytest.mark.parametrize("name", JOBS)
 def test_a_worker_says_what_it_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(teller, "PERIOD", 0.0)  # every tick in a message of its own
+    monkeypatch.setattr(telemetry, "PERIOD", 0.0)  # every tick in a message of its own
     assert differences(tell_job(*JOBS[name]), read_pin(PINS, name)) == []
 
 
@@ -212,7 +211,7 @@ def test_a_page_is_told_of_stored_runs_what_it_was(tmp_path: Path) -> None:
 if __name__ == "__main__":
     from tempfile import TemporaryDirectory
 
-    teller.PERIOD = 0.0
+    telemetry.PERIOD = 0.0
     with TemporaryDirectory() as scratch:
         pins = {f"folder, {name}": part for name, part in tell_folder(Path(scratch)).items()}
     write_pins(PINS, pins | {name: tell_job(*job) for name, job in JOBS.items()})

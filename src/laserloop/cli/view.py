@@ -35,7 +35,6 @@ def view(
 
     Drop a path file, pick a process and a controller, press run; change window or absorptivity on the way,
     keep what is worth it. Runs that are added to the folder while the page is open appear. Ends with Ctrl-C.
-    Without the live extra, stored runs are shown and none can be started.
 
     For example:
 
@@ -45,18 +44,16 @@ def view(
     """
     import webbrowser
 
+    from laserloop.live.server import open_server
     from laserloop.report.terminal import show
-    from laserloop.viewer.server import open_viewer
 
-    with open_viewer(directory, port, host=host) as viewer:
+    with open_server(directory, port, host=host) as server:
         try:
-            bench = (
-                "Live bench" if viewer.live else "Stored runs only (pip install 'laserloop[live]' for more)"
-            )
-            show(f"{bench}, {len(viewer.shelf.runs)} runs of {directory}: {viewer.address} (Ctrl-C ends)")
+            count = len(server.index.runs)
+            show(f"Live bench, {count} runs of {directory}: {server.address} (Ctrl-C ends)")
             show(f"Next, in another terminal: laserloop control diagonal --json {directory / 'mine.json'}")
             if browse:
-                webbrowser.open(viewer.address)
-            viewer.serve_forever()
+                webbrowser.open(server.address)
+            server.serve_forever()
         except KeyboardInterrupt:
             show("Done.")

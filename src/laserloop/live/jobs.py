@@ -1,19 +1,28 @@
-"""What a worker does: run an order with one controller, look at its path or process, or plan a file."""
+"""A worker, one job after another: run what a page asks for, look at its path or process, or plan a file.
+
+Jobs and commands come in, messages go out. A worker starts warm: everything is imported and compiled before
+it says so. When its server goes, it goes.
+"""
 
 import json
-from collections.abc import Callable, Iterable
+import os
+import signal
+import struct
+import sys
+import threading
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic
-from typing import Any
+from typing import BinaryIO
 
 import numpy as np
 
 from laserloop.bad_input import BadInput
-from laserloop.live.message import Arrays, pack
-from laserloop.live.order import Order, read_order
-from laserloop.live.teller import Teller
+from laserloop.live.request import RunRequest, read_request
+from laserloop.live.telemetry import Arrays, Send, Telemetry, Words, pack
 from laserloop.loop.run import Steering, StopRun, Tick
 from laserloop.loop.scenario import (
     Hooks,
@@ -34,19 +43,19 @@ STOPPED = "stopped by hand"
 MOST_POINTS = 20_000  # of a path that is only looked at
 PLANNED_TICKS = 5_000  # of a planned file that are simulated while the page waits
 MOST_CHANGES = 8  # that a note tells one by one
+MEMORY = 3_000_000_000  # bytes that a worker may take; a plate of 20 million nodes needs half of it
+LONGEST = 1_000_000  # bytes of a command
 PAPER = "paper (coarse), under Noise, delay, absorptivity error"  # where the page has it
-
-Words = dict[str, Any]
 
 
 @dataclass(slots=True, eq=False)
-class Helm:
+class RunControl:
     """Takes commands between two ticks, and waits while the run is paused."""
 
     commands: "SimpleQueue[Words]"
-    send: Callable[[bytes], object]
+    send: Send
     steering: Steering | None = None
-    teller: Teller | None = None
+    telemetry: Telemetry | None = None
     paused: bool = False
     steps: int = 0  # ticks to go while paused
     doing: Words = field(default_factory=lambda: {"state": "running"})  # while it is not paused
@@ -71,8 +80,8 @@ class Helm:
         self.doing = {"state": "running"}
         if self.steering is not None:
             self.absorbed.append(self.steering.absorbed)
-        if self.teller is not None:
-            self.teller.add(k, tick)
+        if self.telemetry is not None:
+            self.telemetry.add(k, tick)
         self.steps = max(0, self.steps - 1)
         self.check()
 
@@ -81,8 +90,8 @@ class Helm:
         while not self.commands.empty():
             self.obey(self.commands.get())
         if self.paused and not self.steps:
-            if self.teller is not None:
-                self.teller.flush()
+            if self.telemetry is not None:
+                self.telemetry.flush()
             self.send(pack({"kind": "state", "state": "paused"}))
             while self.paused and not self.steps:
                 self.obey(self.commands.get())
@@ -107,8 +116,8 @@ class Helm:
         try:
             if self.steering is not None and (window := command.get("window_k")):
                 low_high = float(window[0]), float(window[1])
-                if self.teller is not None:
-                    aimed = replace(self.teller.ready.case.process, window=low_high)
+                if self.telemetry is not None:
+                    aimed = replace(self.telemetry.ready.case.process, window=low_high)
                     check_window(aimed)
                     self.tell(tell_melting(aimed))
                 self.steering.aim(*low_high)
@@ -125,20 +134,20 @@ class Helm:
             self.send(pack({"kind": "note", "text": note}))
 
 
-def do_job(job: Words, helm: Helm) -> None:
+def do_job(job: Words, control: RunControl) -> None:
     """Whatever was asked for."""
     files = {name: (str(shown), Path(place)) for name, (shown, place) in job.get("files", {}).items()}
     try:
-        order = read_order(job["order"], files)
+        request = read_request(job["order"], files)
         match job["job"]:
             case "run":
-                run_order(order, str(job["controller"]), helm)
+                run_request(request, str(job["controller"]), control)
             case "look":
-                look_at(order, helm.send)
+                look_at(request, control.send)
             case "describe":
-                helm.send(pack({"kind": "described", "process": order.process.to_json()}))
+                control.send(pack({"kind": "described", "process": request.process.to_json()}))
             case "plan":
-                plan_order(order, Path(job["out"]), helm)
+                plan_request(request, Path(job["out"]), control)
     except BadInput as refusal:
         text = str(refusal)
         for shown, place in files.values():  # people know a file by its name, not by where it was put
@@ -146,39 +155,41 @@ def do_job(job: Words, helm: Helm) -> None:
         raise BadInput(text) from None
 
 
-def run_order(order: Order, controller: str, helm: Helm) -> None:
+def run_request(request: RunRequest, controller: str, control: RunControl) -> None:
     """A closed loop that is watched."""
-    case, path = order.make_case(controller), order.find_path()
-    helm.steering = steering = Steering(case.process.window)
+    case, path = request.make_case(controller), request.find_path()
+    control.steering = steering = Steering(case.process.window)
     hooks = Hooks(
         path=path,
         wrap=steering.wrap,
         drift=steering.drift,
-        watch=helm.watch,
-        progress=helm.tune,
-        say=lambda note: helm.tell([note]),
+        watch=control.watch,
+        progress=control.tune,
+        say=lambda note: control.tell([note]),
     )
     try:
-        ready = prepare_order(case, hooks)
+        ready = prepare_request(case, hooks)
         ready = replace(ready, notes=(*ready.notes, *tell_melting(case.process)))
-        helm.teller = teller = Teller(helm.send, ready, steering, subgrid=case.plant == "graded")
-        teller.begin()
+        control.telemetry = telemetry = Telemetry(
+            control.send, ready, steering, subgrid=case.plant == "graded"
+        )
+        telemetry.begin()
         run = run_prepared(ready, hooks)
     except StopRun as wish:
-        helm.send(pack({"kind": "stopped", "ending": f"{wish} before the first tick"}))
+        control.send(pack({"kind": "stopped", "ending": f"{wish} before the first tick"}))
         return
-    teller.flush()
+    telemetry.flush()
     told = record(run, ready.problem, model=ready.case.model)
-    if order.absorptivity_error != 1.0:
-        told["mismatch"] = {"absorptivity": order.absorptivity_error}
-    if note := tell_changes(helm.absorbed):
-        told["series"]["absorbed"] = helm.absorbed
+    if request.absorptivity_error != 1.0:
+        told["mismatch"] = {"absorptivity": request.absorptivity_error}
+    if note := tell_changes(control.absorbed):
+        told["series"]["absorbed"] = control.absorbed
         told["notes"].append(note)
     content = np.frombuffer(json.dumps(told, allow_nan=False).encode(), np.uint8)
-    helm.send(pack({"kind": "done", "ending": run.ending, "notes": told["notes"]}, {"record": content}))
+    control.send(pack({"kind": "done", "ending": run.ending, "notes": told["notes"]}, {"record": content}))
 
 
-def prepare_order(case: LoopCase, hooks: Hooks) -> Prepared:
+def prepare_request(case: LoopCase, hooks: Hooks) -> Prepared:
     """As `prepare`, but a network that was not made for this is refused with what a page can choose."""
     try:
         return prepare(case, hooks)
@@ -204,14 +215,14 @@ def tell_changes(absorbed: list[float]) -> str:
     return f"the plate's absorptivity was changed by hand {', '.join(told)}" if told else ""
 
 
-def look_at(order: Order, send: Callable[[bytes], object]) -> None:
+def look_at(request: RunRequest, send: Send) -> None:
     """Where a path goes, thinned out where it has very many ticks."""
-    path = order.find_path()
+    path = request.find_path()
     every = -(-len(path) // MOST_POINTS)
     shown = slice(1, None, every)
     words = {"kind": "looked", "path": path.name, "ticks": len(path), "tick_s": path.tick}
-    words |= {"notes": [*path.notes, *tell_melting(order.process)], "speed_mm_s": 1e3 * path.median_speed}
-    words |= {"plate_mm": [1e3 * side for side in order.process.plate[:2]]}
+    words |= {"notes": [*path.notes, *tell_melting(request.process)], "speed_mm_s": 1e3 * path.median_speed}
+    words |= {"plate_mm": [1e3 * side for side in request.process.plate[:2]]}
     arrays: Arrays = {
         "x_mm": (1e3 * path.positions[shown, 0]).astype(np.float32),
         "y_mm": (1e3 * path.positions[shown, 1]).astype(np.float32),
@@ -220,14 +231,14 @@ def look_at(order: Order, send: Callable[[bytes], object]) -> None:
     send(pack(words, arrays))
 
 
-def plan_order(order: Order, out: Path, helm: Helm) -> None:
-    """The file of an order with planned powers, in its own format; a built-in path becomes waypoints."""
-    if order.file is None:
-        file, suffix = ScanFile.of(order.find_path()), ".csv"
+def plan_request(request: RunRequest, out: Path, control: RunControl) -> None:
+    """The file of a request with planned powers, in its own format; a built-in path becomes waypoints."""
+    if request.file is None:
+        file, suffix = ScanFile.of(request.find_path()), ".csv"
     else:
-        file = ScanFile(order.path, read_bytes(order.file), order.s_max, order.process.laser.power[1])
-        suffix = order.file.suffix
-    job = Job(file=file, process=order.process, centre=order.file is not None and order.centre)
+        file = ScanFile(request.path, read_bytes(request.file), request.s_max, request.process.laser.power[1])
+        suffix = request.file.suffix
+    job = Job(file=file, process=request.process, centre=request.file is not None and request.centre)
     planned = plan_refined(job, Checking(ticks=PLANNED_TICKS))
     out.write_bytes(planned.write())
     told = planned.tell()
@@ -235,10 +246,70 @@ def plan_order(order: Order, out: Path, helm: Helm) -> None:
     words |= {name: told[name] for name in ("ticks", "commands", "time_s")}
     expected = told.get("verified", told)
     words |= {name: expected[name] for name in ("t_max_k", "t_min_k", "n_over")}
-    helm.send(pack(words))
+    control.send(pack(words))
 
 
 def warm_up() -> None:
     """Load and compile what every run needs."""
-    order = Order(path="diagonal", process=Process(), ticks=2)
-    run_order(order, "twin", Helm(SimpleQueue(), lambda _: None))
+    request = RunRequest(path="diagonal", process=Process(), ticks=2)
+    run_request(request, "twin", RunControl(SimpleQueue(), lambda _: None))
+
+
+def main() -> int:
+    """Read jobs from standard input, write messages to what was standard output."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its workers
+    _limit_memory()
+    out = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)  # whatever prints shall not garble the messages
+    warnings.simplefilter("ignore")
+    commands: SimpleQueue[Words] = SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, commands), daemon=True).start()
+
+    def send(message: bytes) -> None:
+        data = memoryview(struct.pack("<I", len(message)) + message)
+        while data:
+            data = data[out.write(data) :]
+
+    warm_up()
+    send(pack({"kind": "warm"}))
+    serve(commands, send)
+    return 0
+
+
+def serve(commands: "SimpleQueue[Words]", send: Send) -> None:
+    """One job after another; whatever a job does, the next one is taken."""
+    while (job := commands.get()).get("do") != "leave":
+        if "job" not in job:
+            continue  # a command that came after its run had ended
+        try:
+            do_job(job, RunControl(commands, send))
+        except BadInput as refusal:
+            send(pack({"kind": "refused", "text": str(refusal)}))
+        except MemoryError:
+            text = "the run must fit into memory, but does not: take a smaller plate or a wider beam"
+            send(pack({"kind": "refused", "text": text}))
+        except Exception as error:
+            send(pack({"kind": "refused", "text": f"this run failed ({type(error).__name__}: {error})"}))
+
+
+def _listen(source: BinaryIO, commands: "SimpleQueue[Words]") -> None:
+    """Commands as they come; when there will be no more, nobody waits for an answer either."""
+    while True:
+        head = source.read(4)
+        length = struct.unpack("<I", head)[0] if len(head) == 4 else LONGEST + 1
+        if length > LONGEST:
+            os._exit(0)
+        commands.put(json.loads(source.read(length)))
+
+
+def _limit_memory() -> None:
+    """Where the system knows how."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

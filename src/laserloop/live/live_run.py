@@ -1,21 +1,29 @@
 """A run as the server knows it: what its worker has told so far."""
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.live.film import Film
-from laserloop.live.message import pack
-from laserloop.live.wording import say_on_page
+from laserloop.live.telemetry import FrameBuffer, Words, pack
 
 MOST_NOTES = 20
 ENDED = ("done", "stopped", "refused")
 STOPPED = "stopped by hand"
-
-Words = dict[str, Any]
+SAID = {  # what a page does not have → what it has
+    r"; laserloop calibrate --process finds them": "",
+    r"; if 1000 is all power: --s-max 1000": "; if it is not, say which S is full power",
+    r"say which number is full power if it is none of watts \(--s-max [^)]*\), or give the laser's own "
+    r"\(--power-max-w\)": "say which S is full power if S is not in W, or give the laser's own power",
+    r"no gains of \w+ ship for this plant and process, so they are tuned first: [\w ]+": (
+        "no gains ship for this plant and process, so they were tuned before the first tick"
+    ),
+    r"a shorter --delay or a model of a longer horizon": "a shorter camera delay or the physics twin",
+}
+TABLE = {re.compile(was): said for was, said in SAID.items()}
 
 
 @dataclass(slots=True, eq=False)
@@ -24,7 +32,7 @@ class LiveRun:
 
     name: str  # in addresses
     controller: str
-    order: Words
+    request: Words
     label: str = ""  # given by a person
     state: str = "starting"  # then tuning, running, paused, done, stopped or refused
     tuned: Words = field(default_factory=dict)  # how far its tuning is, while there is one
@@ -36,12 +44,12 @@ class LiveRun:
     about: Words = field(default_factory=dict)  # its words
     rows: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 1), np.float32))
     count: int = 0  # ticks so far
-    film: Film = field(default_factory=Film)
+    frames: FrameBuffer = field(default_factory=FrameBuffer)
     newest: bytes = b""  # frame
     notes: list[str] = field(default_factory=list)
     record: bytes = b""  # JSON, when it has ended
 
-    def take(self, words: Words, arrays: dict[str, NDArray[Any]]) -> None:
+    def on_message(self, words: Words, arrays: dict[str, NDArray[Any]]) -> None:
         """A message of the worker."""
         match words["kind"]:
             case "began":
@@ -79,9 +87,9 @@ class LiveRun:
             self.tuned, self.state = {}, "running"
         self.rows[first : first + len(rows)] = rows
         self.count = first + len(rows)
-        frame = {"run": self.name} | {key: words[key] for key in ("k", "low_k", "high_k", "reach")}
-        self.newest = pack(frame | {"kind": "frame"}, {"image": arrays["image"], "fan": arrays["fan"]})
-        self.film.add(frame, arrays["image"], arrays["fan"])
+        shown = {"run": self.name} | {key: words[key] for key in ("k", "low_k", "high_k", "reach")}
+        self.newest = pack(shown | {"kind": "frame"}, {"image": arrays["image"], "fan": arrays["fan"]})
+        self.frames.add(words["k"], self.newest)
 
     def note(self, text: str) -> None:
         """A sentence for people, once."""
@@ -110,7 +118,7 @@ class LiveRun:
             "ticks": self.about.get("ticks", 0),
             "count": self.count,
             "notes": self.notes,
-            "order": self.order,
+            "order": self.request,
         }
 
     def tell_rows(self, first: int, most: int) -> bytes:
@@ -122,3 +130,10 @@ class LiveRun:
         """The record with the label that a person gave."""
         found: Words = json.loads(self.record)
         return ({"label": self.label} if self.label else {}) | found
+
+
+def say_on_page(text: str) -> str:
+    """A note or a refusal, written for a command line, without options that a page does not have."""
+    for was, said in TABLE.items():
+        text = was.sub(said, text)
+    return text

@@ -1,4 +1,4 @@
-"""The crew: runs begin at once, whoever hangs up leaves nothing half done, and a dead worker is told."""
+"""Worker pool: runs begin at once, whoever hangs up leaves nothing half done, a dead worker is told."""
 
 import asyncio
 import signal
@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.live import crew as room
-from laserloop.live.crew import Crew
+from laserloop.live import workers as room
 from laserloop.live.live_run import LiveRun
+from laserloop.live.workers import WorkerPool
 
 ORDER = {"path": "diagonal", "ticks": 5000}
 
@@ -24,33 +24,33 @@ def hold(live: Callable[[], Coroutine[Any, Any, None]]) -> None:
         thread.submit(lambda: asyncio.run(live())).result()
 
 
-async def until(crew: Crew, run: LiveRun, state: str) -> None:
+async def until(pool: WorkerPool, run: LiveRun, state: str) -> None:
     while run.state != state:
-        changed = crew.changed
+        changed = pool.changed
         if run.state != state:
             await asyncio.wait_for(changed.wait(), 120)
 
 
 def test_a_cold_crew_runs_stops_and_tells_of_a_dead_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "CALM", 1e3)
+    monkeypatch.setattr(room, "WARM_DELAY_S", 1e3)
 
     async def live() -> None:
-        crew = Crew()
+        pool = WorkerPool()
         try:
-            first = await crew.begin(ORDER, "twin", {})
+            first = await pool.begin(ORDER, "twin", {})
             while not first.count:  # before it, a busy machine may lose patience
-                await asyncio.wait_for(crew.changed.wait(), 120)
-            crew.command(first, {"do": "stop"})
-            await until(crew, first, "stopped")
+                await asyncio.wait_for(pool.changed.wait(), 120)
+            pool.command(first, {"do": "stop"})
+            await until(pool, first, "stopped")
             assert first.record
-            second = await crew.begin(ORDER, "twin", {})
-            assert len(crew._workers) == 1  # the same, warm one
-            await until(crew, second, "running")
-            crew._workers[0].process.kill()
-            await until(crew, second, "refused")
+            second = await pool.begin(ORDER, "twin", {})
+            assert len(pool._workers) == 1  # the same, warm one
+            await until(pool, second, "running")
+            pool._workers[0].process.kill()
+            await until(pool, second, "refused")
             assert second.ending == room.GONE
         finally:
-            await crew.leave()
+            await pool.close()
 
     hold(live)
 
@@ -58,22 +58,22 @@ def test_a_cold_crew_runs_stops_and_tells_of_a_dead_worker(monkeypatch: pytest.M
 def test_a_run_that_does_not_listen_ends_as_stopped_when_it_was_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(room, "BRISK", 0.05)
+    monkeypatch.setattr(room, "STOP_STARTING_S", 0.05)
 
     async def live() -> None:
-        crew = Crew()
+        pool = WorkerPool()
         try:
-            run = await crew.begin(ORDER, "pi", {})
-            crew._workers[0].process.send_signal(signal.SIGSTOP)  # as deaf as within one try of a tuning
-            crew.command(run, {"do": "pause"})
+            run = await pool.begin(ORDER, "pi", {})
+            pool._workers[0].process.send_signal(signal.SIGSTOP)  # as deaf as within one try of a tuning
+            pool.command(run, {"do": "pause"})
             assert run.tell()["held"]  # whether it listens or not
-            crew.command(run, {"do": "resume"})
+            pool.command(run, {"do": "resume"})
             assert not run.tell()["held"]
-            crew.command(run, {"do": "stop"})
-            await until(crew, run, "stopped")
+            pool.command(run, {"do": "stop"})
+            await until(pool, run, "stopped")
             assert run.ending == "stopped by hand before the first tick"
         finally:
-            await crew.leave()
+            await pool.close()
 
     hold(live)
 
@@ -82,30 +82,30 @@ def test_more_runs_than_may_compute_are_refused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(room, "MOST_AT_WORK", 1)
 
     async def live() -> None:
-        crew = Crew()
+        pool = WorkerPool()
         try:
-            await crew.begin(ORDER, "twin", {})
+            await pool.begin(ORDER, "twin", {})
             with pytest.raises(BadInput, match="stop one first"):
-                await crew.begin(ORDER, "pi", {})
+                await pool.begin(ORDER, "pi", {})
         finally:
-            await crew.leave()
+            await pool.close()
 
     hold(live)
 
 
 def test_who_gives_up_a_question_leaves_its_worker_free() -> None:
     async def live() -> None:
-        crew = Crew()
+        pool = WorkerPool()
         try:
-            question = asyncio.create_task(crew.ask({"job": "look", "order": {}}, 20.0))
-            while not crew._workers:
+            question = asyncio.create_task(pool.ask({"job": "look", "order": {}}, 20.0))
+            while not pool._workers:
                 await asyncio.sleep(0.01)
             await asyncio.sleep(0.05)
             question.cancel()
             await asyncio.gather(question, return_exceptions=True)
-            assert [worker.free.is_set() for worker in crew._workers] == [True]
+            assert [worker.free.is_set() for worker in pool._workers] == [True]
         finally:
-            await crew.leave()
+            await pool.close()
 
     hold(live)
 
@@ -120,11 +120,11 @@ def test_a_worker_that_dies_while_it_gets_ready_is_told_as_that(monkeypatch: pyt
     monkeypatch.setattr(room.Worker, "start", start)
 
     async def live() -> None:
-        crew = Crew()
+        pool = WorkerPool()
         try:
             with pytest.raises(BadInput, match="ended while they started"):
-                await crew.ask({"job": "look", "order": {}}, 5.0)
+                await pool.ask({"job": "look", "order": {}}, 5.0)
         finally:
-            await crew.leave()
+            await pool.close()
 
     hold(live)

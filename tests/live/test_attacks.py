@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 import view_attacks as attacks
-from tests.viewer.conftest import Server, serve
+from tests.live.conftest import Server, serve
 
-from laserloop.viewer import patience
-from laserloop.viewer.bench_server import MOST_TALKS
+from laserloop.live.app import MOST_SESSIONS
+from laserloop.live.server import HEAD_S
 
 
 def test_ways_out_of_the_folder_lead_nowhere(bench: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,7 +29,7 @@ def test_archives_are_not_unpacked(bench: Server) -> None:
 
 
 def test_more_pages_than_are_served_are_turned_away(bench: Server) -> None:
-    assert attacks.crowd(bench.port, MOST_TALKS + 10, MOST_TALKS).passed == 0
+    assert attacks.crowd(bench.port, MOST_SESSIONS + 10, MOST_SESSIONS).passed == 0
 
 
 def test_messages_that_mean_nothing_are_refused(bench: Server) -> None:
@@ -38,7 +38,7 @@ def test_messages_that_mean_nothing_are_refused(bench: Server) -> None:
 
 
 def test_slow_clients_do_not_keep_others_waiting(bench: Server) -> None:
-    assert attacks.dawdle(bench.port, 20, patience.HEAD_S + 2.0).passed == 0
+    assert attacks.dawdle(bench.port, 20, HEAD_S + 2.0).passed == 0
 
 
 def test_a_hostile_folder_is_listed_without_harm(tmp_path: Path) -> None:

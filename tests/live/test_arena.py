@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from playwright.sync_api import Page
-from tests.viewer.conftest import serve, until
+from tests.live.conftest import serve, until
 
 from laserloop.arena.contest import hold, make_contest
 from laserloop.arena.leaderboard import VIEWER, save_leaderboard

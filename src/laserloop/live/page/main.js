@@ -137,8 +137,7 @@ async function look() {
   at("folder").textContent = count(found.runs.length, "stored run") + " in " + found.folder.split(/[\\/]/).at(-1) + tellLeftOut(found);
   at("folder").title = found.folder;
   state.listed = found.runs;
-  if (found.live && !wire) wire = new Wire(hear, link);
-  if (!found.live) { at("link").textContent = "stored runs"; at("folder").textContent += ". To start runs from here: pip install 'laserloop[live]'"; }
+  wire ??= new Wire(hear, link);
   if (fresh) { fresh = false; state.chosen = hashed(); if (!state.chosen.length) state.chosen = propose(); }
   state.chosen = state.chosen.filter(id => id.startsWith("live:") || state.listed.some(run => run.id === id));
   fillList();

@@ -1,7 +1,8 @@
-"""The order: what a page asks for, checked word by word before anything is computed."""
+"""What a page may ask for, and what it does: checked word by word before anything is computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -15,22 +16,33 @@ from laserloop.planning.window import check_window
 from laserloop.plant import PLANTS
 from laserloop.process import Process, find_process, shipped_materials, shipped_processes
 from laserloop.process.process_file import LARGEST_FILE
+from laserloop.process.schema import find_entry
 from laserloop.process.yaml_file import load_yaml, read_text
+from laserloop.report.run_record import SPOKEN
 
 SHAPES = ("spiral", "diagonal", "vertical", "horizontal")
 TICKS = 320  # of a built-in path
 MOST_TICKS = 100_000  # of a run; ten minutes of computing
 MOST_CONTROLLERS = 2  # side by side
+ABSORBED = (0.2, 5.0)  # of what the process says, or of the start
 KEYS = (
     *("path", "centre", "s_max", "process", "changes"),
     *("plant", "controllers", "ticks", "absorptivity_error"),
 )
-Files = Mapping[str, tuple[str, Path]]  # those that were dropped, by id: shown name, place
-NUMBERS = ("speed_mm_s", "sigma_um", "absorptivity", "noise_k", "delay_ticks", "power_max_w")
+Uploaded = Mapping[str, tuple[str, Path]]  # those that were dropped, by id: shown name, place
+NUMBERS = ("speed_mm_s", "sigma_um", "absorptivity", "noise_k", "delay_ticks")
+EXPLAINED = {
+    "twin": "plans with a physics twin of the process",
+    "pi": "feedback of the measured peak, as most shops would do it",
+    "feedforward": "less power where the beam comes back; no camera",
+    "constant": "one power for everything, as most machines do",
+    "realtime": "plans with a trained network, for the paper's process",
+    "oracle": "plans on the plant itself: slow, the upper bound",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class RunRequest:
     """A path, a process, who controls it, and what is wrong with the plate."""
 
     path: str  # a built-in name, or that of a dropped file
@@ -75,28 +87,26 @@ class Order:
         )
 
 
-def read_order(given: object, files: Files) -> Order:
-    """The order that a page sends; `files` are those that were dropped, by id, with name and place."""
+def read_request(given: object, files: Uploaded) -> RunRequest:
+    """What a page sends; `files` are those that were dropped, by id, with name and place."""
     if not isinstance(given, dict) or not set(given) <= set(KEYS):
         raise BadInput(f"an order may have the keys {', '.join(KEYS)}, but is {show(given)}: correct it")
     path, file = _read_path(given.get("path", "spiral"), files)
     s_max = given.get("s_max")
-    return Order(
+    return RunRequest(
         path=path,
         file=file,
-        s_max=None if s_max is None or file is None else _read_number("s_max", s_max, (1e-6, 1e9)),
+        s_max=None if s_max is None or file is None else read_number("s_max", s_max, (1e-6, 1e9)),
         centre=_read_flag("centre", given.get("centre", True)),
         process=_read_process(given.get("process", "paper"), given.get("changes", {}), files),
         plant=_read_choice("plant", given.get("plant", "graded"), PLANTS),
-        controllers=_read_controllers(given.get("controllers", ["twin"])),
+        controllers=read_controllers(given.get("controllers", ["twin"])),
         ticks=_read_ticks(given.get("ticks")),
-        absorptivity_error=_read_number(
-            "absorptivity_error", given.get("absorptivity_error", 1.0), (0.2, 5.0)
-        ),
+        absorptivity_error=read_number("absorptivity_error", given.get("absorptivity_error", 1.0), ABSORBED),
     )
 
 
-def _read_file(given: Mapping[str, Any], files: Files) -> tuple[str, Path]:
+def _read_file(given: Mapping[str, Any], files: Uploaded) -> tuple[str, Path]:
     key = given.get("file")
     found = files.get(key) if isinstance(key, str) else None
     if found is None:
@@ -104,7 +114,7 @@ def _read_file(given: Mapping[str, Any], files: Files) -> tuple[str, Path]:
     return found
 
 
-def _read_path(given: object, files: Files) -> tuple[str, Path | None]:
+def _read_path(given: object, files: Uploaded) -> tuple[str, Path | None]:
     if isinstance(given, dict):
         return _read_file(given, files)
     family, _, seed = given.partition(":") if isinstance(given, str) else ("", "", "")
@@ -135,7 +145,7 @@ def _read_own(shown: str, place: Path) -> Process:
     return Process.from_json(named if material is None else {**named, "material": material}, where=shown)
 
 
-def _read_process(given: object, changes: object, files: Files) -> Process:
+def _read_process(given: object, changes: object, files: Uploaded) -> Process:
     process = (
         _read_own(*_read_file(given, files))
         if isinstance(given, dict)
@@ -150,18 +160,20 @@ def _read_process(given: object, changes: object, files: Files) -> Process:
         elif key == "window_k":
             values[key] = value
         elif key == "power_max_w":
-            most = _read_number(key, value, (1e-3, 1e4))
+            most = read_number(key, value, (1e-3, 1e4))
             values["power_w"] = (min(process.laser.power[0], most / 2), most)
         elif key in NUMBERS:
-            values[key] = _read_number(key, value, (0.0, 1e6))
+            values[key] = read_number(key, value, (0.0, 1e6))
         else:
             raise BadInput(
-                f"a live run may change material, window_k, {', '.join(NUMBERS)}, got {show(key)}: drop it"
+                f"a live run may change material, window_k, {', '.join(NUMBERS)}, power_max_w, "
+                f"got {show(key)}: drop it"
             )
     return process.change(**values)
 
 
-def _read_controllers(given: object) -> tuple[str, ...]:
+def read_controllers(given: object) -> tuple[str, ...]:
+    """Those of a run, side by side."""
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_CONTROLLERS:
         raise BadInput(f"a live run has one or {MOST_CONTROLLERS} controllers, got {show(given)}: choose")
     return tuple(_read_choice("controller", name, CONTROLLERS) for name in given)
@@ -170,7 +182,7 @@ def _read_controllers(given: object) -> tuple[str, ...]:
 def _read_ticks(given: object) -> int | None:
     if given is None:
         return None
-    return int(_read_number("ticks", given, (1, MOST_TICKS)))
+    return int(read_number("ticks", given, (1, MOST_TICKS)))
 
 
 def _read_choice(what: str, given: object, choices: Any) -> str:
@@ -185,10 +197,47 @@ def _read_flag(what: str, given: object) -> bool:
     return given
 
 
-def _read_number(what: str, given: object, bounds: tuple[float, float]) -> float:
+def read_number(what: str, given: object, bounds: tuple[float, float]) -> float:
+    """A finite number within bounds; no boolean."""
     fine = isinstance(given, int | float) and not isinstance(given, bool) and isfinite(given)
     if not fine or not bounds[0] <= given <= bounds[1]:  # type: ignore[operator]
         raise BadInput(
             f"{what} must be a number from {bounds[0]:g} to {bounds[1]:g}, got {show(given)}: change it"
         )
     return float(given)  # type: ignore[arg-type]
+
+
+@cache
+def describe_form() -> dict[str, Any]:
+    """Everything that the page offers."""
+    return {
+        "processes": {name: describe_process(find_process(name).to_json()) for name in shipped_processes()},
+        "materials": list(shipped_materials()),
+        "shapes": list(SHAPES),
+        "controllers": [
+            {"name": name, "spoken": SPOKEN.get(name, name), "text": text} for name, text in EXPLAINED.items()
+        ],
+        "bounds": {name: _describe_bounds(name) for name in NUMBERS},
+    }
+
+
+def describe_process(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a process that the form shows."""
+    return {
+        "name": told["name"],
+        "material": told["material"]["name"],
+        "window_k": told["window_k"],
+        "power_max_w": told["laser"]["power_w"][1],
+        "speed_mm_s": told["speed_mm_s"],
+        "sigma_um": told["beam"]["sigma_um"],
+        "absorptivity": told["beam"]["absorptivity"],
+        "noise_k": told["camera"]["noise_k"],
+        "delay_ticks": told["camera"]["delay_ticks"],
+        "plate_mm": told["plate_mm"],
+        "tick_us": told["tick_us"],
+    }
+
+
+def _describe_bounds(name: str) -> dict[str, Any]:
+    entry = find_entry(name)
+    return {"low": entry.low, "high": entry.high, "unit": entry.unit, "text": entry.text}

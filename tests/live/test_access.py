@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
-from tests.viewer.conftest import Server, open_page, until
+from tests.live.conftest import Server, open_page, until
 
 NEWEST = "[...bench.state.known.values()].filter(run => run.live).at(-1)"
 

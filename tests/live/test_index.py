@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from laserloop.live.film import Film
+from laserloop.live import index as room
+from laserloop.live.index import RunIndex, Shown, read_run, show_run
+from laserloop.live.telemetry import FrameBuffer, pack
 from laserloop.store import write_json
-from laserloop.viewer import shelf
-from laserloop.viewer.shelf import Shelf, Shown, read_run, show_run
 
 
 def make_record(**changes: Any) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def test_a_folder_is_searched_to_its_end_but_not_its_stores(tmp_path: Path) -> N
         put(tmp_path / place, make_record())
     put(tmp_path / "store" / "zarr.json", {})
     put(tmp_path / "cases" / "settings.json", {"power_w": 3})
-    assert find_files(Shelf(tmp_path)) == ["b.json", "cases/runs/1/result.json"]
+    assert find_files(RunIndex(tmp_path)) == ["b.json", "cases/runs/1/result.json"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of another kind")
@@ -173,7 +173,7 @@ def test_neither_links_nor_pipes_are_followed(tmp_path: Path) -> None:
     (here / "folder").symlink_to(outside.parent)
     (here / "file.json").symlink_to(outside)
     os.mkfifo(here / "pipe.json")
-    assert find_files(Shelf(here)) == ["own.json"]
+    assert find_files(RunIndex(here)) == ["own.json"]
     assert read_run(here / "file.json") is None  # nor if it was made one after the look
 
 
@@ -181,7 +181,7 @@ def test_neither_links_nor_pipes_are_followed(tmp_path: Path) -> None:
 def test_any_name_of_a_file_fits_into_an_address(tmp_path: Path) -> None:
     for name in (b"L\xe4uf.json", "Lauf Nr. 1 | §.json".encode()):
         Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_text(json.dumps(make_record()))
-    here = Shelf(tmp_path)
+    here = RunIndex(tmp_path)
     here.look()
     assert {len(name) for name in here.runs} == {12}
     assert json.dumps(here.list(), ensure_ascii=False).encode()
@@ -191,11 +191,11 @@ def test_any_name_of_a_file_fits_into_an_address(tmp_path: Path) -> None:
 def test_what_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = put(tmp_path / "a.json", make_record())
     assert read_run(file) is not None
-    monkeypatch.setattr(shelf, "LARGEST", file.stat().st_size - 1)
+    monkeypatch.setattr(room, "LARGEST", file.stat().st_size - 1)
     assert read_run(file) is None
 
 
-def find_files(here: Shelf) -> list[str]:
+def find_files(here: RunIndex) -> list[str]:
     """The files of all runs."""
     here.look()
     return [shown["file"] for shown in here.runs.values()]
@@ -208,8 +208,8 @@ def test_only_what_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.Mon
         read.append(file.name)
         return read_run(file)
 
-    monkeypatch.setattr(shelf, "read_head", note)
-    here = Shelf(tmp_path)
+    monkeypatch.setattr(room, "read_head", note)
+    here = RunIndex(tmp_path)
     put(tmp_path / "a.json", make_record())
     put(tmp_path / "b.json", make_record())
     assert here.look()
@@ -228,7 +228,7 @@ def test_only_what_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_the_list_goes_without_series(tmp_path: Path) -> None:
     put(tmp_path / "a.json", make_record())
-    here = Shelf(tmp_path)
+    here = RunIndex(tmp_path)
     here.look()
     (entry,) = here.list()
     assert here.runs[entry["id"]]["file"] == entry["file"] == "a.json"
@@ -248,8 +248,8 @@ def test_long_runs_are_listed_by_their_beginning(tmp_path: Path, monkeypatch: py
         assert file.name == "odd.json", "only what cannot be cut is read to its end"
         return read_run(file)
 
-    monkeypatch.setattr(shelf, "read_run", forbid)
-    here = Shelf(tmp_path)
+    monkeypatch.setattr(room, "read_run", forbid)
+    here = RunIndex(tmp_path)
     assert find_files(here) == ["long.json", "odd.json"]
     assert [run["ticks"] for run in here.list()] == [6000, 6000]
 
@@ -260,8 +260,8 @@ def test_long_runs_with_sorted_keys_are_listed_without_their_series(
     series = {name: 2000 * column for name, column in make_record()["series"].items()}
     record = make_record(ticks=6000, series=series, task="arc-304-off-v1:30000", label="twin")
     write_json(tmp_path / "result.json", record)  # as contests and studies do
-    monkeypatch.setattr(shelf, "read_run", lambda _: pytest.fail("the series were read"))
-    here = Shelf(tmp_path)
+    monkeypatch.setattr(room, "read_run", lambda _: pytest.fail("the series were read"))
+    here = RunIndex(tmp_path)
     here.look()
     (run,) = here.list()
     assert (run["ticks"], run["task"], run["name"], run["n_over"]) == (6000, record["task"], "twin", 1)
@@ -273,7 +273,7 @@ def test_runs_of_the_arena_are_told_apart_by_their_tasks(tmp_path: Path) -> None
             record = make_record(task=f"arc-304-{level}-v1:30000", label=name, seed=len(level))
             put(tmp_path / level / name / "result.json", record)
     put(tmp_path / "again" / "result.json", make_record(task="arc-304-off-v1:30000", label="pi", seed=3))
-    here = Shelf(tmp_path)
+    here = RunIndex(tmp_path)
     here.look()
     told = {run["file"]: (run["task"], run["name"], run["apart"]) for run in here.list()}
     assert told["hard/pi/result.json"] == ("arc-304-hard-v1:30000", "pi", "")
@@ -284,7 +284,7 @@ def test_runs_of_the_arena_are_told_apart_by_their_tasks(tmp_path: Path) -> None
 def test_a_long_file_that_is_no_run_after_all_does_not_open(tmp_path: Path) -> None:
     series = make_record()["series"] | {"x_mm": 9000 * ["far away"]}
     put(tmp_path / "a.json", make_record(ticks=3, series=series))
-    here = Shelf(tmp_path)
+    here = RunIndex(tmp_path)
     here.look()
     assert [here.open(name) for name in here.runs] == [None]
 
@@ -293,12 +293,12 @@ def test_a_film_beside_a_run_is_shown_and_nothing_else_is(tmp_path: Path) -> Non
     process = {"beam": {"sigma_um": 100.0}}
     put(tmp_path / "a.json", make_record(process=process))
     put(tmp_path / "b.json", make_record(process=process))
-    film = Film()
-    words = {"run": "x", "k": 1, "low_k": 300.0, "high_k": 900.0, "reach": 16.0}
-    film.add(words, np.zeros((2, 2), np.uint8), np.zeros(1, np.float32))
+    film = FrameBuffer()
+    words = {"kind": "frame", "run": "x", "k": 1, "low_k": 300.0, "high_k": 900.0, "reach": 16.0}
+    film.add(1, pack(words, {"image": np.zeros((2, 2), np.uint8), "fan": np.zeros(1, np.float32)}))
     (tmp_path / "a.film").write_bytes(film.write())
     (tmp_path / "b.film").symlink_to(tmp_path / "a.film")
-    here = Shelf(tmp_path)
+    here = RunIndex(tmp_path)
     here.look()
     a, b = here.runs
     opened = here.open(a)
@@ -319,7 +319,7 @@ def test_runs_of_one_name_are_told_apart_by_what_differs(tmp_path: Path) -> None
     put(tmp_path / "b.json", make_record(process=noisy))
     put(tmp_path / "c.json", make_record(process=noisy))
     put(tmp_path / "d.json", make_record(controller="pi", model=None, delta_k=None, process=noisy))
-    here = Shelf(tmp_path)
+    here = RunIndex(tmp_path)
     here.look()
     assert [run["apart"] for run in here.list()] == ["noise 0 K", "noise 5 K, b", "noise 5 K, c", ""]
 
@@ -327,8 +327,8 @@ def test_runs_of_one_name_are_told_apart_by_what_differs(tmp_path: Path) -> None
 def test_more_files_than_are_looked_at_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "abc":
         put(tmp_path / f"{name}.json", make_record())
-    monkeypatch.setattr(shelf, "MOST_RUNS", 2)
-    here = Shelf(tmp_path)
+    monkeypatch.setattr(room, "MOST_RUNS", 2)
+    here = RunIndex(tmp_path)
     assert (find_files(here), here.left_out) == (["a.json", "b.json"], 1)
 
 
@@ -338,7 +338,7 @@ def test_two_runs_with_nested_facts_are_listed(tmp_path: Path) -> None:
         for _ in range(700):
             nested = [nested]
         put(tmp_path / f"{name}.json", make_record(mismatch={"absorptivity": nested}, seed=nested))
-    here = Shelf(tmp_path)
+    here = RunIndex(tmp_path)
     here.look()
     assert [run["apart"] for run in here.list()] == ["a", "b"]
 
@@ -355,7 +355,7 @@ def test_damaged_runs_are_named_and_other_json_is_not(tmp_path: Path) -> None:
     put(tmp_path / "demo.json", {"runs": [make_record(), make_record()]})
     put(tmp_path / "process.json", {"laser": {"power_w": [0, 20]}})
     (tmp_path / "text.json").write_text("{ no json")
-    here = Shelf(tmp_path)
+    here = RunIndex(tmp_path)
     here.look()
     assert find_files(here) == ["good.json"]
     assert here.damaged == ["changed.json", "cut-late.json", "cut.json"]

@@ -11,10 +11,10 @@ import pytest
 from tests.conftest import need
 
 from laserloop.control.simple import find_gains
-from laserloop.live import worker
+from laserloop.live import jobs as room
+from laserloop.live.jobs import serve
 from laserloop.live.live_run import LiveRun
-from laserloop.live.message import unpack
-from laserloop.live.worker import serve
+from laserloop.live.telemetry import unpack
 from laserloop.loop import tune as loop_tune
 from laserloop.process import find_process
 
@@ -137,7 +137,7 @@ def test_memory_that_runs_out_ends_a_job_only(monkeypatch: Any) -> None:
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(worker, "do_job", fail)
+    monkeypatch.setattr(room, "do_job", fail)
     talk = Talk(job(), LEAVE)
     assert talk.hold() == ["refused"]
     assert "must fit into memory" in talk.messages[0][0]["text"]
@@ -163,7 +163,7 @@ def follow(talk: Talk) -> LiveRun:
     """The run as the server knows it after a talk."""
     run = LiveRun("a", "pi", {})
     for words, arrays in talk.messages:
-        run.take(words, arrays)
+        run.on_message(words, arrays)
     return run
 
 
@@ -255,7 +255,7 @@ def test_a_change_that_cannot_be_made_is_answered_until_one_can() -> None:
     run = follow(talk)
     assert "absorptivity may change by a factor of" in run.answer
     assert run.notes == []
-    run.take({"kind": "answer", "text": ""}, {})
+    run.on_message({"kind": "answer", "text": ""}, {})
     assert run.tell()["answer"] == ""
 
 

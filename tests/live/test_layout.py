@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.viewer.conftest import RECORD, Server, open_page, until
-from tests.viewer.test_bench import LIVE, NEWEST, open_bench, run
+from tests.live.conftest import RECORD, Server, open_page, until
+from tests.live.test_bench import LIVE, NEWEST, open_bench, run
 
 LISTEN = """
 globalThis.written = [];  // every text on a canvas: which, how high, what, and the box it fills

@@ -1,4 +1,4 @@
-"""The desk: files that were dropped onto the page and files planned from them, in a folder of their own."""
+"""Files that were dropped onto the page and files planned from them, in a folder of their own."""
 
 import os
 import secrets
@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from laserloop.bad_input import BadInput
-from laserloop.live.film import SUFFIX
+from laserloop.live.telemetry import SUFFIX
 
 MOST_FILES = 24  # the oldest goes first
 MOST_BYTES = 16_000_000  # of one file
@@ -16,7 +16,7 @@ LONGEST_NAME = 80  # characters
 
 
 @dataclass(slots=True, eq=False)
-class Desk:
+class Uploads:
     """Lives as long as the server; nobody chooses where a file lies."""
 
     folder: TemporaryDirectory[str] = field(
@@ -64,8 +64,8 @@ def tidy_name(name: str) -> str:
     return words[-LONGEST_NAME:] or "dropped file"
 
 
-def keep_record(root: Path, label: str, content: bytes, film: bytes = b"") -> str:
-    """Write a run into the folder under a name made from its label, its film beside it; never over a file."""
+def keep_record(root: Path, label: str, content: bytes, frames: bytes = b"") -> str:
+    """Write a run into the folder under a name of its label, its images beside it; never over a file."""
     slug = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in label.lower())
     slug = "-".join(part for part in slug.split("-") if part)[:60] or "run"
     root.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def keep_record(root: Path, label: str, content: bytes, film: bytes = b"") -> st
         if os.path.lexists(beside):
             continue
         try:
-            for place, part in ((root / name, content), (beside, film)):
+            for place, part in ((root / name, content), (beside, frames)):
                 if part:
                     with open(place, "xb") as file:  # refuses links, too
                         file.write(part)

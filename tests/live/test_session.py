@@ -1,4 +1,4 @@
-"""A talk: in which order a page hears of ticks, states and runs, whatever happens while it takes its time."""
+"""A session: in which order a page hears of ticks, states and runs, whatever happens meanwhile."""
 
 import asyncio
 import json
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from laserloop.live.crew import Crew
 from laserloop.live.live_run import LiveRun
-from laserloop.live.message import pack, unpack
-from laserloop.viewer.talk import Talk, Watched
+from laserloop.live.session import Session, Watched
+from laserloop.live.telemetry import pack, unpack
+from laserloop.live.workers import WorkerPool
 
 Words = dict[str, Any]
 
@@ -40,24 +40,26 @@ class Page:
 def begin(name: str) -> LiveRun:
     run = LiveRun(name, "twin", {})
     arrays = {"x_mm": np.zeros(9, np.float32)}
-    run.take(*unpack(pack({"kind": "began", "ticks": 9, "columns": ["t_k"], "notes": []}, arrays)))
+    run.on_message(*unpack(pack({"kind": "began", "ticks": 9, "columns": ["t_k"], "notes": []}, arrays)))
     return run
 
 
 def tick(run: LiveRun, count: int = 1) -> None:
     words = {"kind": "ticks", "first": run.count, "k": run.count, "low_k": 300, "high_k": 900, "reach": 16}
     image = np.zeros((2, 2), np.uint8)
-    run.take(words, {"rows": np.ones((count, 1), np.float32), "image": image, "fan": image.astype("f4")})
+    run.on_message(
+        words, {"rows": np.ones((count, 1), np.float32), "image": image, "fan": image.astype("f4")}
+    )
 
 
-def listen(crew: Crew, run: LiveRun, kind: str, meanwhile: Callable[[], None]) -> list[Words]:
+def listen(pool: WorkerPool, run: LiveRun, kind: str, meanwhile: Callable[[], None]) -> list[Words]:
     """What a page hears that watches a run, until nothing is new."""
 
     async def hold() -> list[Words]:
         page = Page(kind, meanwhile)
-        talk = Talk(page, crew, {})  # type: ignore[arg-type]  # all that is used of a WebSocket
-        talk.watched[run.name] = Watched(run)
-        speaking = asyncio.create_task(talk._speak())
+        session = Session(page, pool, {})  # type: ignore[arg-type]  # all that is used of a WebSocket
+        session.watched[run.name] = Watched(run)
+        speaking = asyncio.create_task(session._speak())
         await asyncio.sleep(0.3)
         speaking.cancel()
         return page.heard
@@ -68,16 +70,16 @@ def listen(crew: Crew, run: LiveRun, kind: str, meanwhile: Callable[[], None]) -
 
 @pytest.mark.parametrize("kind", ["began", "ticks", "frame"])
 def test_a_page_that_hears_of_a_pause_has_all_ticks_before_it(kind: str) -> None:
-    crew, run = Crew(), begin("a")
-    crew.runs["a"] = run
+    pool, run = WorkerPool(), begin("a")
+    pool.runs["a"] = run
     tick(run, 2)
 
     def pause() -> None:
         tick(run, 3)
-        run.take({"kind": "state", "state": "paused"}, {})
-        crew.wake()
+        run.on_message({"kind": "state", "state": "paused"}, {})
+        pool.wake()
 
-    heard = listen(crew, run, kind, pause)
+    heard = listen(pool, run, kind, pause)
     told = [i for i, words in enumerate(heard) if words["kind"] == "runs"]
     states = [heard[i]["runs"][0]["state"] for i in told]
     assert states == ["running", "paused"]
@@ -85,13 +87,13 @@ def test_a_page_that_hears_of_a_pause_has_all_ticks_before_it(kind: str) -> None
 
 
 def test_news_that_is_too_old_is_not_told() -> None:
-    crew, run = Crew(), begin("a")
-    crew.runs["a"] = run
+    pool, run = WorkerPool(), begin("a")
+    pool.runs["a"] = run
     tick(run)
 
     def start() -> None:
-        crew.runs["b"] = begin("b")
-        crew.wake()
+        pool.runs["b"] = begin("b")
+        pool.wake()
 
-    heard = listen(crew, run, "ticks", start)
+    heard = listen(pool, run, "ticks", start)
     assert [len(words["runs"]) for words in heard if words["kind"] == "runs"] == [2]

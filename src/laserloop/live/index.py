@@ -1,4 +1,4 @@
-"""The shelf: which files of a folder are runs, and what the page is told about each."""
+"""Which files of a folder are runs, what a page is told of each, and what tells those of one name apart."""
 
 import hashlib
 import json
@@ -6,17 +6,16 @@ import math
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from laserloop.live.film import SUFFIX, find_frame
-from laserloop.live.live_run import MOST_NOTES
-from laserloop.live.wording import say_on_page
+from laserloop.live.live_run import MOST_NOTES, say_on_page
+from laserloop.live.telemetry import SUFFIX, find_frame
 from laserloop.report.run_record import find_troubles, name_model, name_runs
-from laserloop.viewer.facts import find_facts, spell, tell_apart
 
 LARGEST = 50_000_000  # bytes; a run of 100,000 ticks has some 20 million
 MOST_RUNS = 20_000  # that are listed
@@ -40,6 +39,30 @@ SIGNS = (  # all of these are in the file of a closed loop, or of an open one
 LAST = 64  # bytes at the end of a file
 SERIES = re.compile(rb'"series"\s*:\s*\{')  # inside a text the quotes would look otherwise
 UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+LABELS = {
+    "plant": "{} plant",
+    "window_k": "window {} K",
+    "delta_k": "margin {} K",
+    "seed": "seed {}",
+    "mismatch": "{}",
+    "process.name": "process {}",
+    "process.material.name": "alloy {}",
+    "process.beam.sigma_um": "beam σ {} µm",
+    "process.beam.absorptivity": "absorptivity {}",
+    "process.speed_mm_s": "{} mm/s",
+    "process.laser.power_w": "laser {} W",
+    "process.laser.lag_us": "lag {} µs",
+    "process.tick_us": "tick {} µs",
+    "process.camera.noise_k": "noise {} K",
+    "process.camera.delay_ticks": "delay {} ticks",
+    "process.camera.every_ticks": "image every {} ticks",
+    "process.camera.pixel_um": "pixel {} µm",
+    "process.plate_mm": "plate {} mm",
+    "ticks": "{} ticks",
+}
+PARTS = {key: tuple(key.split(".")) for key in LABELS}
+MOST_PARTS = 12  # of a fact: more is none
+LONGEST_FACT = 60  # characters
 
 Shown = dict[str, Any]  # a run as the page reads it
 
@@ -52,7 +75,7 @@ class Other(Enum):
 
 
 @dataclass(slots=True)
-class Shelf:
+class RunIndex:
     """The runs below a folder; looked at again, it reads only what has changed, and no series before it must.
 
     Symbolic links are not followed: what lies elsewhere is not shown.
@@ -95,7 +118,7 @@ class Shelf:
 
     def list(self) -> list[Shown]:
         """All runs without their series, those of one name told apart by what differs."""
-        apart = tell_apart(list(self.runs.values()))
+        apart = label_runs(list(self.runs.values()))
         return [
             {"id": name, "apart": words} | {key: value for key, value in shown.items() if key != "facts"}
             for (name, shown), words in zip(self.runs.items(), apart, strict=True)
@@ -210,7 +233,7 @@ def show_head(record: Mapping[str, Any]) -> Shown:
     shown |= {"task": _word(record.get("task"))}  # of the arena
     shown |= {"ticks": int(record["ticks"]), "controller": _word(record.get("controller"))}
     shown |= dict(zip(SCORES, _numbers(record[name] for name in SCORES), strict=True))
-    shown |= {"name": name_runs([record])[0], "model": spell(name_model(record))}
+    shown |= {"name": name_runs([record])[0], "model": name_model(record).replace("δ ", "margin ")}
     shown |= {"window_k": _numbers(record["window_k"]), "margins_k": _read_margins(record)}
     shown |= {"ending": _word(record["ending"]), "troubles": find_troubles(record)}
     shown |= {"facts": find_facts(record)}
@@ -303,3 +326,62 @@ def _numbers(column: Any) -> list[float | None]:
 
 def _word(value: Any) -> str:
     return "" if value is None else str(value)
+
+
+def find_facts(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run says of itself, by key; put into words only where it is needed."""
+    facts = {}
+    for key, parts in PARTS.items():
+        value: Any = record
+        for part in parts:
+            value = value.get(part) if type(value) is dict else None
+        if _is_plain(value):
+            facts[key] = value
+    return facts
+
+
+def _is_plain(value: Any) -> bool:
+    """A word, a number, or a few of them: a stranger may have nested anything."""
+    if isinstance(value, dict | list):
+        parts = list(value.values() if isinstance(value, dict) else value)
+        return len(parts) <= MOST_PARTS and all(isinstance(part, str | int | float) for part in parts)
+    return isinstance(value, str | int | float)
+
+
+def label_runs(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """For each run what differs among those of its task or path and of its name; nothing if it is alone.
+
+    Where nothing differs, the file's name is told.
+    """
+    groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for i, run in enumerate(runs):
+        groups[run["task"] or run["path"], run["name"], run["model"]].append(i)
+    told = [""] * len(runs)
+    for members in groups.values():
+        if len(members) > 1:
+            _label_group(runs, members, told)
+    return told
+
+
+def _label_group(runs: Sequence[Mapping[str, Any]], members: list[int], told: list[str]) -> None:
+    keys = [key for key in LABELS if len({repr(runs[i]["facts"].get(key)) for i in members}) > 1]
+    for i in members:
+        facts = runs[i]["facts"]
+        told[i] = ", ".join(
+            LABELS[key].format(_say(facts[key]))[:LONGEST_FACT] for key in keys if key in facts
+        )
+    counts: dict[str, int] = defaultdict(int)
+    for i in members:
+        counts[told[i]] += 1
+    for i in members:
+        if counts[told[i]] > 1:
+            file = str(PurePosixPath(runs[i]["file"]).with_suffix(""))
+            told[i] = f"{told[i]}, {file}" if told[i] else file
+
+
+def _say(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} × {_say(part)}" for name, part in list(value.items())[:4])
+    if isinstance(value, list | tuple):
+        return " to ".join(_say(part) for part in value[:4])
+    return f"{value:g}" if isinstance(value, float) else str(value)

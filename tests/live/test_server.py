@@ -1,4 +1,4 @@
-"""The server: what it answers, whom it refuses, and the verb around it; with the live extra and without."""
+"""The server: what it answers, whom it refuses, and the verb around it."""
 
 import json
 import re
@@ -9,14 +9,14 @@ from http.client import HTTPConnection
 from importlib.resources import files
 from pathlib import Path
 from threading import Thread
+from urllib.parse import quote
 
 import pytest
-from tests.viewer.conftest import RECORD, Server, fill, serve
+from tests.live.conftest import RECORD, Server, fill, serve
 
 from laserloop.bad_input import BadInput
 from laserloop.cli import main
-from laserloop.viewer import server as room
-from laserloop.viewer.server import open_viewer
+from laserloop.live.server import open_server
 
 SAFE = {
     "content-security-policy": "frame-ancestors 'none'",
@@ -27,10 +27,10 @@ SAFE = {
 }
 
 
-@pytest.fixture(params=["live", "plain"])
-def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
-    """A server that answers, by either carrier."""
-    with open_viewer(fill(tmp_path), 0, live=request.param == "live") as found:
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server that answers, in a thread."""
+    with open_server(fill(tmp_path), 0) as found:
         thread = Thread(target=found.serve_forever, daemon=True)
         thread.start()
         yield Server(None, found.address, tmp_path)  # type: ignore[arg-type]
@@ -47,6 +47,9 @@ def test_the_page_and_its_runs(server: Server) -> None:
     status, run = server.ask(f"/runs/{told['runs'][0]['id']}")
     assert (status, json.loads(run)["series"]["t_k"]) == (200, [780.0])
     assert server.ask(f"/{told['runs'][0]['id']}")[0] == 404
+    for name in ("a", told["runs"][0]["id"]):
+        for tick in ("0", "-1", "²", 9000 * "9"):
+            assert server.ask(f"/runs/{name}/frames/{quote(tick)}")[0] == 404
 
 
 @pytest.mark.parametrize(
@@ -98,10 +101,15 @@ def test_scripts_of_other_sites_are_refused(server: Server) -> None:
     port = server.port
     for name in (f"evil.example:{port}", "localhost.evil.example", "", "[::1", "10.0.0.7"):
         assert server.ask("/runs", Host=name)[0] in (400, 403), name
-    for name in (f"localhost:{port}", "LOCALHOST", "127.0.0.1", "localhost:80"):
+    for name in (f"localhost:{port}", "LOCALHOST", "127.0.0.1", "localhost:80", "[::1]", f"[::1]:{port}"):
         assert server.ask("/runs", Host=name)[0] == 200, name
     own = f"localhost:{port}"
-    for origin, status in ((f"http://{own}", 200), ("http://evil.example", 403), ("null", 403)):
+    for origin, status in (
+        (f"http://{own}", 200),
+        ("http://evil.example", 403),
+        ("null", 403),
+        ("http://[", 403),
+    ):
         assert server.ask("/runs", Host=own, Origin=origin)[0] == status
 
 
@@ -152,7 +160,7 @@ def test_elsewhere_only_who_has_the_token_is_served(tmp_path: Path) -> None:
 
 
 def test_the_page_works_offline_and_writes_text_only() -> None:
-    for file in files("laserloop.viewer").joinpath("page").iterdir():
+    for file in files("laserloop.live").joinpath("page").iterdir():
         text = file.read_text(encoding="utf-8")
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|//cdn|@import", text), file.name
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text), (
@@ -162,24 +170,14 @@ def test_the_page_works_offline_and_writes_text_only() -> None:
 
 
 def test_every_script_is_fetched_with_the_page() -> None:
-    page = files("laserloop.viewer").joinpath("page")
+    page = files("laserloop.live").joinpath("page")
     scripts = {file.name for file in page.iterdir() if file.name.endswith(".js")}
     assert set(re.findall(r'(?:src|href)="(\w+\.js)"', page.joinpath("index.html").read_text())) == scripts
 
 
-def test_without_the_extra_a_folder_must_hold_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(room, "NEEDED", ("no_such_package",))
-    assert main(["view", str(tmp_path)]) == 2
-    assert "pip install 'laserloop[live]'" in capsys.readouterr().err
-    with pytest.raises(BadInput, match="must be a folder"), open_viewer(tmp_path / "nowhere", 0):
-        pass
-
-
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(RECORD), encoding="utf-8")
-    with pytest.raises(BadInput, match="must be a folder"), open_viewer(tmp_path / "a.json", 0):
+    with pytest.raises(BadInput, match="must be a folder"), open_server(tmp_path / "a.json", 0):
         pass
 
 
@@ -187,10 +185,10 @@ def test_a_folder_that_is_not_there_must_be_one_that_could_be(tmp_path: Path) ->
     (tmp_path / "a.json").touch()
     with (
         pytest.raises(BadInput, match="cannot be made: name another"),
-        open_viewer(tmp_path / "a.json" / "runs", 0, live=True),
+        open_server(tmp_path / "a.json" / "runs", 0),
     ):
         pass
-    with open_viewer(tmp_path / "new" / "runs", 0, live=True):
+    with open_server(tmp_path / "new" / "runs", 0):
         assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
 
 

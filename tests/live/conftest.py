@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 from tests.conftest import lack, packages
 
-RECORD = {
+RECORD: dict[str, Any] = {
     **{"path": "diagonal", "controller": "pi", "plant": "paper", "model": None, "delta_k": None, "ticks": 1},
     **{"window_k": [760.0, 800.0], "settled_from": 0, "n_over": 0, "overshoot_k": 0.0},
     **{"below_fraction": 0.0, "power_mean_w": 10.0, "ending": "path completed", "statuses": {"solved": 1}},

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.live.wording import say_on_page
+from laserloop.live.live_run import say_on_page
 from laserloop.loop.scenario import Hooks, LoopCase, prepare, tell_uncalibrated
 from laserloop.paths import find_path
 from laserloop.process import find_process

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from laserloop.live import teller as room
-from laserloop.live.message import unpack
-from laserloop.live.teller import Teller
+from laserloop.live import telemetry as room
+from laserloop.live.telemetry import Telemetry, unpack
 
 
 @pytest.mark.parametrize(("tick_s", "least", "most"), [(0.001, 38, 42), (0.0167, 38, 42), (0.04, 25, 25)])
@@ -17,11 +16,11 @@ def test_forty_messages_a_second_or_one_a_tick(
 ) -> None:
     clock, sent = [100.0], list[bytes]()
     monkeypatch.setattr(room, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(Teller, "_see", lambda *_: np.zeros((2, 2), np.uint8))
-    monkeypatch.setattr(Teller, "_read", lambda *_: (0.0,))
+    monkeypatch.setattr(Telemetry, "_see", lambda *_: np.zeros((2, 2), np.uint8))
+    monkeypatch.setattr(Telemetry, "_read", lambda *_: (0.0,))
     ready: Any = SimpleNamespace(case=SimpleNamespace(process=SimpleNamespace(ambient=300.0)))
     tick: Any = SimpleNamespace(action=SimpleNamespace(predicted=np.zeros(3)))
-    teller = Teller(sent.append, ready, steering=None, subgrid=True)  # type: ignore[arg-type]
+    teller = Telemetry(sent.append, ready, steering=None, subgrid=True)  # type: ignore[arg-type]
     for k in range(round(1.0 / tick_s)):
         clock[0] += tick_s
         teller.add(k, tick)

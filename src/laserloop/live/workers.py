@@ -1,4 +1,4 @@
-"""The crew: worker processes, some of them warm and waiting, and the runs that they compute."""
+"""Worker processes, some of them warm and waiting, and the runs that they compute."""
 
 import asyncio
 import json
@@ -13,29 +13,27 @@ from typing import Any
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.live.live_run import LiveRun
-from laserloop.live.message import unpack
-from laserloop.live.order import Files
-from laserloop.live.wording import say_on_page
+from laserloop.live.live_run import LiveRun, say_on_page
+from laserloop.live.request import Uploaded
+from laserloop.live.telemetry import Words, unpack
 
 SPARES = 2  # workers that wait, so that two controllers start at once
 MOST_AT_WORK = 4  # computing at the same time
 MOST_KEPT = 12  # runs remembered; the oldest that has ended goes first
 LONGEST_MESSAGE = 64_000_000  # bytes, a record of 100,000 ticks
-PATIENCE = 3.0  # s, until a worker that shall stop is killed
-BRISK = 0.5  # s, the same while it starts or is tuned: nothing is lost, and one try of a tuning takes longer
-WARM_S = 120.0  # s, that a worker may take to warm up
-CALM = 4.0  # s after the start of a run, until another worker may warm up
-LOOK_S, PLAN_S = 20.0, 300.0  # s, that a look at a path and a plan may take
+STOP_S = 3.0  # until a worker that shall stop is killed
+STOP_STARTING_S = 0.5  # while it starts or is tuned: nothing is lost, and a try of a tuning takes longer
+WARM_S = 120.0  # that a worker may take to warm up
+WARM_DELAY_S = 4.0  # after the start of a run, until another worker may warm up
+LOOK_S, PLAN_S = 20.0, 300.0  # that a look at a path and a plan may take
 ATTEMPTS = 2  # at a worker that gets ready
 LOST = (
     "a worker must live until it is ready, but all ended while they started: free some memory and try again"
 )
 GONE = "the worker ended without a word: it ran out of memory, or was killed"
 
-Words = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
-Take = Callable[[Words, Arrays], None]
+OnMessage = Callable[[Words, Arrays], None]
 FINAL = ("done", "stopped", "refused", "gone", "looked", "described", "planned")
 
 
@@ -44,7 +42,7 @@ class Worker:
 
     def __init__(self, process: Process) -> None:
         self.process = process
-        self.take: Take | None = None
+        self.on_message: OnMessage | None = None
         self.warm = asyncio.Event()
         self.free = asyncio.Event()
         self.free.set()
@@ -53,7 +51,7 @@ class Worker:
     @classmethod
     async def start(cls) -> "Worker":
         """A process that begins to warm up."""
-        command = (sys.executable, "-m", "laserloop.live.worker")
+        command = (sys.executable, "-m", "laserloop.live.jobs")
         return cls(await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL))
 
     @property
@@ -68,9 +66,9 @@ class Worker:
         with suppress(ConnectionError, RuntimeError):
             self.process.stdin.write(struct.pack("<I", len(data)) + data)
 
-    def give(self, job: Words, take: Take) -> None:
-        """Begin a job; `take` gets every message of it."""
-        self.take = take
+    def give(self, job: Words, on_message: OnMessage) -> None:
+        """Begin a job; `on_message` gets every message of it."""
+        self.on_message = on_message
         self.free.clear()
         self.tell(job)
 
@@ -90,25 +88,25 @@ class Worker:
                 (length,) = struct.unpack("<I", await self.process.stdout.readexactly(4))
                 if length > LONGEST_MESSAGE:
                     break
-                self._take(*unpack(await self.process.stdout.readexactly(length)))
-        if self.take is not None:
-            self.take({"kind": "gone", "text": GONE}, {})
-        self.take = None
+                self._pass_on(*unpack(await self.process.stdout.readexactly(length)))
+        if self.on_message is not None:
+            self.on_message({"kind": "gone", "text": GONE}, {})
+        self.on_message = None
         self.warm.set()
         self.free.set()
 
-    def _take(self, words: Words, arrays: Arrays) -> None:
+    def _pass_on(self, words: Words, arrays: Arrays) -> None:
         if words["kind"] == "warm":
             self.warm.set()
-        elif self.take is not None:
-            take = self.take
+        elif self.on_message is not None:
+            on_message = self.on_message
             if words["kind"] in FINAL:
-                self.take = None
+                self.on_message = None
                 self.free.set()
-            take(words, arrays)
+            on_message(words, arrays)
 
 
-class Crew:
+class WorkerPool:
     """All workers and all runs of a server."""
 
     def __init__(self) -> None:
@@ -117,11 +115,11 @@ class Crew:
         self._workers: list[Worker] = []
         self._at: dict[str, Worker] = {}  # which worker computes which run
         self._tasks: set[asyncio.Task[None]] = set()
-        self._hiring = asyncio.Lock()
+        self._starting = asyncio.Lock()
 
-    async def hire(self, spares: int = SPARES) -> None:
+    async def start_workers(self, spares: int = SPARES) -> None:
         """Have as many waiting workers as there should be."""
-        async with self._hiring:
+        async with self._starting:
             self._workers = [worker for worker in self._workers if worker.alive]
             free = sum(worker.free.is_set() for worker in self._workers)
             for _ in range(min(spares - free, MOST_AT_WORK + SPARES - len(self._workers))):
@@ -130,7 +128,7 @@ class Crew:
     async def warm_up(self) -> None:
         """Workers one after another, so that a page that opens meanwhile has a processor, too."""
         for spares in range(1, SPARES + 1):
-            await self.hire(spares)
+            await self.start_workers(spares)
             for worker in self._workers:
                 await worker.warm.wait()
 
@@ -138,33 +136,33 @@ class Crew:
         """The same, while others go on."""
         self._spawn(self.warm_up())
 
-    async def leave(self) -> None:
+    async def close(self) -> None:
         """End everything."""
         for task in self._tasks:
             task.cancel()
-        async with self._hiring:
+        async with self._starting:
             for worker in self._workers:
-                worker.take = None
+                worker.on_message = None
                 await worker.stop()
             self._workers.clear()
 
-    async def begin(self, order: Words, controller: str, files: Words) -> LiveRun:
+    async def begin(self, request: Words, controller: str, files: Words) -> LiveRun:
         """Start a run; refused where too many compute."""
         if sum(not run.ended for run in self.runs.values()) >= MOST_AT_WORK:
             raise BadInput(f"at most {MOST_AT_WORK} runs compute at once, and so many do: stop one first")
         worker = await self._find()  # nothing after it waits: who hangs up meanwhile leaves nothing half done
-        run = LiveRun(secrets.token_hex(6), controller, order)
+        run = LiveRun(secrets.token_hex(6), controller, request)
         self.runs[run.name] = run
         self._forget()
         self._at[run.name] = worker
 
-        def take(words: Words, arrays: Arrays) -> None:
-            run.take(words, arrays)
+        def on_message(words: Words, arrays: Arrays) -> None:
+            run.on_message(words, arrays)
             if run.ended:
                 self._at.pop(run.name, None)
             self.wake()
 
-        worker.give({"job": "run", "order": order, "controller": controller, "files": files}, take)
+        worker.give({"job": "run", "order": request, "controller": controller, "files": files}, on_message)
         self._spawn(self._replace())
         self.wake()
         return run
@@ -181,24 +179,24 @@ class Crew:
             self.wake()
         if verb == "stop":
             run.stopping = True
-            self._spawn(self._insist(run, worker))
+            self._spawn(self._kill_if_deaf(run, worker))
 
     async def ask(self, job: Words, seconds: float) -> tuple[Words, Arrays]:
         """The answer to a job that is no run."""
         worker = await self._find_warm()
         answer: asyncio.Future[tuple[Words, Arrays]] = asyncio.get_running_loop().create_future()
 
-        def take(words: Words, arrays: Arrays) -> None:
+        def on_message(words: Words, arrays: Arrays) -> None:
             if words["kind"] in FINAL and not answer.done():
                 answer.set_result((words, arrays))
 
-        worker.give(job, take)
+        worker.give(job, on_message)
         try:
             found = await asyncio.wait_for(answer, seconds)
         except TimeoutError:
-            worker.take = None
+            worker.on_message = None
             await worker.stop()
-            self._spawn(self.hire())
+            self._spawn(self.start_workers())
             raise BadInput(f"this took more than {seconds:g} s and was given up: shorten the path") from None
         words, arrays = found
         if words["kind"] in ("refused", "gone"):
@@ -212,7 +210,7 @@ class Crew:
 
     async def _find(self) -> Worker:
         """A worker that is free, warm ones first."""
-        await self.hire(1)
+        await self.start_workers(1)
         free = [worker for worker in self._workers if worker.alive and worker.free.is_set()]
         if not free:
             raise BadInput("all workers are busy: wait until a run ends, or stop one")
@@ -239,17 +237,17 @@ class Crew:
                 return worker
         raise BadInput(LOST)
 
-    async def _insist(self, run: LiveRun, worker: Worker) -> None:
-        await asyncio.sleep(BRISK if run.tuned or not run.head else PATIENCE)
+    async def _kill_if_deaf(self, run: LiveRun, worker: Worker) -> None:
+        await asyncio.sleep(STOP_STARTING_S if run.tuned or not run.head else STOP_S)
         if not run.ended and self._at.get(run.name) is worker:
             await worker.stop()
-            await self.hire()
+            await self.start_workers()
 
     async def _replace(self) -> None:
         """A waiting worker for the one that was taken, once the run has had the processor to itself."""
-        await asyncio.sleep(CALM)
+        await asyncio.sleep(WARM_DELAY_S)
         if not any(worker.free.is_set() for worker in self._workers):
-            await self.hire()
+            await self.start_workers()
 
     def _forget(self) -> None:
         """The oldest runs that have ended."""
@@ -263,6 +261,6 @@ class Crew:
         task.add_done_callback(self._tasks.discard)
 
 
-def place_files(files: Files) -> Words:
+def place_files(files: Uploaded) -> Words:
     """Dropped files as a worker is told of them."""
     return {name: [shown, str(place)] for name, (shown, place) in files.items()}

@@ -1,6 +1,15 @@
-"""The teller: turns the ticks of a run into messages, forty a second, each with a thermal image."""
+"""Telemetry: ticks of a run as messages, each with a thermal image, and the images that are kept of them.
 
-from collections.abc import Callable
+A message between worker, server and page is a few words as JSON, then arrays as they lie in memory:
+length of the JSON (4 bytes, little endian) · JSON, padded with spaces to a multiple of 8 · the arrays
+Kept images are a file: MAGIC · count · for each frame its tick and length · the frames, compressed.
+"""
+
+import json
+import struct
+import zlib
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
@@ -9,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.control.controller import Action, Status
-from laserloop.live.message import Arrays, pack
 from laserloop.loop.run import Steering, Tick, read_prediction
 from laserloop.loop.scenario import Prepared
 from laserloop.plant.sampling import lattice, smooth
 from laserloop.predict.twin import Starts
 
+ALIGNMENT = 8  # bytes, at which typed arrays of a browser may begin
+KINDS = {"f4": "<f4", "u1": "|u1"}  # what a message may carry
 COLUMNS = (
     *("t_k", "predicted_k", "margin_above_k", "margin_below_k", "power_w", "tick_ms"),
     *("window_low_k", "window_high_k", "status", "measured_k", "absorbed", "below"),
@@ -24,12 +34,43 @@ PERIOD = 1.0 / 40.0  # s, between two messages as they are planned; each waits f
 SIZE = 97  # pixels along a side of the thermal image
 REACH = 16.0  # beam widths σ along a side
 HEADROOM = 0.25  # of the rise to the window's top, up to which the image tells temperatures apart
+MOST_FRAMES = 600  # of a run; 6 MB, a fifth of it in a file
+SUFFIX = ".film"  # beside the .json of the run
+MAGIC = b"laserloop film 1"
+LARGEST_FRAME = 100_000  # bytes; those of 97 pixels have 10,000
 
+Words = dict[str, Any]
+Arrays = Mapping[str, NDArray[Any]]
 Send = Callable[[bytes], object]
 
 
+def pack(words: Mapping[str, Any], arrays: Arrays | None = None) -> bytes:
+    """The bytes of a message."""
+    told = {name: [array.dtype.str[-2:], list(array.shape)] for name, array in (arrays or {}).items()}
+    head = json.dumps({**words, "arrays": told}, allow_nan=False).encode()
+    head += b" " * (-(len(head) + 4) % ALIGNMENT)
+    parts = [struct.pack("<I", len(head)), head]
+    for array in (arrays or {}).values():
+        content = array.tobytes()
+        parts += [content, bytes(-len(content) % ALIGNMENT)]
+    return b"".join(parts)
+
+
+def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The words and the arrays of a message."""
+    (length,) = struct.unpack_from("<I", message)
+    words = json.loads(message[4 : 4 + length])
+    at, arrays = 4 + length, {}
+    for name, (kind, shape) in words.pop("arrays").items():
+        dtype = np.dtype(KINDS[kind])
+        count = int(np.prod(shape))
+        arrays[name] = np.frombuffer(message, dtype, count, at).reshape(shape)
+        at += -(-count * dtype.itemsize // ALIGNMENT) * ALIGNMENT
+    return words, arrays
+
+
 @dataclass(slots=True, eq=False)
-class Teller:
+class Telemetry:
     """Collects ticks and sends them when it is time."""
 
     send: Send
@@ -50,7 +91,7 @@ class Teller:
         if self.ready.case.plant != "paper":
             self._starts = Starts(process, path)
         self._peak = top + HEADROOM * (top - ambient)
-        words: dict[str, Any] = {
+        words: Words = {
             "kind": "began",
             "path": path.name,
             "ticks": len(path),
@@ -138,3 +179,60 @@ class Teller:
         scaled = 255.0 * (T - low) / (self._peak - low)
         image: NDArray[np.uint8] = np.clip(np.rint(scaled), 0.0, 255.0).astype(np.uint8)[::-1]
         return image
+
+
+@dataclass(slots=True, eq=False)
+class FrameBuffer:
+    """Frames in the order of their ticks; when there are too many, every other one goes."""
+
+    ticks: list[int] = field(default_factory=list)
+    frames: list[bytes] = field(default_factory=list)  # ready to be sent
+    _every: int = 1  # of the frames that come, this many go into one that is kept
+    _since: int = 0
+
+    def add(self, k: int, frame: bytes) -> None:
+        """Keep the message with the image of a tick, or not."""
+        self._since += 1
+        if self._since < self._every:
+            return
+        self._since = 0
+        self.ticks.append(k)
+        self.frames.append(frame)
+        if len(self.frames) > MOST_FRAMES:
+            del self.ticks[1::2], self.frames[1::2]
+            self._every *= 2
+
+    def find(self, k: int) -> bytes | None:
+        """The last frame of tick `k` or before; the first one if there is none."""
+        if not self.frames:
+            return None
+        return self.frames[max(0, bisect_right(self.ticks, k) - 1)]
+
+    def write(self) -> bytes:
+        """All of them as a file holds them."""
+        packed = [zlib.compress(frame) for frame in self.frames]
+        table = np.array([(k, len(frame)) for k, frame in zip(self.ticks, packed, strict=True)], "<u4")
+        return b"".join((MAGIC, np.uint32(len(packed)).astype("<u4").tobytes(), table.tobytes(), *packed))
+
+
+def find_frame(kept: bytes, k: int) -> bytes:
+    """The frame of tick `k` in such a file, which a stranger may have written; ValueError if it is none."""
+    head = len(MAGIC) + 4
+    count = int.from_bytes(kept[len(MAGIC) : head], "little")
+    if kept[: len(MAGIC)] != MAGIC or not 1 <= count <= MOST_FRAMES or len(kept) < head + 8 * count:
+        raise ValueError("not a film")
+    ticks, lengths = np.frombuffer(kept, "<u4", 2 * count, head).reshape(-1, 2).T.astype(np.int64)
+    place = max(0, int(np.searchsorted(ticks, k, side="right")) - 1)
+    first = head + 8 * count + int(lengths[:place].sum())
+    packed = kept[first : first + int(lengths[place])]
+    try:
+        frame = zlib.decompressobj().decompress(packed, LARGEST_FRAME)
+        words, arrays = unpack(frame)
+        size = len(arrays["image"])
+        fine = arrays["image"].shape == (size, size) and arrays["fan"].ndim == 1 and words["kind"] == "frame"
+        fine = fine and all(np.isfinite(float(words[name])) for name in ("k", "low_k", "high_k", "reach"))
+    except Exception as problem:  # whatever a broken message raises
+        raise ValueError("not a frame") from problem
+    if not fine:
+        raise ValueError("not a frame")
+    return frame

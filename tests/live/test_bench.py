@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Route
-from tests.viewer.conftest import RECORD, Server, fill, open_page, serve, until
+from tests.live.conftest import RECORD, Server, fill, open_page, serve, until
 
+from laserloop.live.app import FRESH
 from laserloop.process import find_process, write_process
-from laserloop.viewer.answers import FRESH
 
 LIVE = "[...bench.state.known.values()].filter(run => run.live)"
 NEWEST = f"{LIVE}.at(-1)"
