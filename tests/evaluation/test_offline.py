@@ -12,7 +12,7 @@ from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories, evaluate
 from laserloop.evaluation.offline import track
 from laserloop.papers.halilovic.contexts import tabulate_accuracy
-from laserloop.papers.halilovic.study.published import TABLE_1
+from laserloop.papers.halilovic.published import TABLE_1
 from laserloop.papers.halilovic.study.table_1 import figures_of, measure_excitations
 from laserloop.predict.model import Model, Scalers, TrainedFor
 from laserloop.predict.networks import MsDeepONet

@@ -27,8 +27,8 @@ from laserloop.loop.scenario import (
     run_case,
     tell_process,
 )
+from laserloop.papers.halilovic.published import TABLE_2, TABLE_3
 from laserloop.papers.halilovic.study.loop_tables import list_table_2, list_table_3
-from laserloop.papers.halilovic.study.published import TABLE_2, TABLE_3
 from laserloop.paths import ScanPath, find_path, sample_polyline
 from laserloop.paths.preview import Preview
 from laserloop.plant import Image, Plant, make_plant

@@ -9,21 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from laserloop.papers.halilovic import published
+from laserloop.papers.halilovic.check import FACTOR, STEADY, Check, Claim, is_near
+from laserloop.papers.halilovic.claims import explain, list_checks
 from laserloop.papers.halilovic.figures import LOOPS, SOLVERS, list_timed
-from laserloop.papers.halilovic.pages.claims import collect_claims, explain
-from laserloop.papers.halilovic.pages.verdict import Verdict
+from laserloop.papers.halilovic.offline_claims import judge_ablations, judge_latency, judge_table_1
 from laserloop.papers.halilovic.results import BASE, CORNER, GUARDED, LABELS, Record, Results, index
-from laserloop.papers.halilovic.study import published
-from laserloop.papers.halilovic.study.ablation_claims import judge_claims, judge_latency
 from laserloop.papers.halilovic.study.ablation_points import DEPLOYED, SHIPPED, Point, compare, measure_scales
 from laserloop.papers.halilovic.study.ablations import SEEN, UNSEEN
-from laserloop.papers.halilovic.study.claim import FACTOR, STEADY, Claim, is_near
 from laserloop.papers.halilovic.study.corners import ACCELERATION, explains, find_best
 from laserloop.papers.halilovic.study.plant_accuracy import GRADED, PAPER, POWER, SETTLED, SPEED, TICKS
 from laserloop.papers.halilovic.study.recipes import HORIZONS, RECIPES, SEEDS
 from laserloop.papers.halilovic.study.table_1 import COLUMNS, PATHS, figures_of
 from laserloop.papers.halilovic.study.table_1 import SEEN as TABLE_1_SEEN
-from laserloop.papers.halilovic.study.table_1_claims import judge_table_1
 from laserloop.predict.train import FitSettings
 
 NOTHING = "–"
@@ -108,7 +106,7 @@ def tabulate(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([lines[0], "|" + "---|" * len(heads), *lines[1:]])
 
 
-def tabulate_checks(checks: Iterable[Claim]) -> str:
+def tabulate_checks(checks: Iterable[Check]) -> str:
     """What the paper says with the rule it is judged by, its figures, ours, and whether ours obey."""
     rows = [(check.sentence, check.paper, check.ours, "yes" if check.holds else "**no**") for check in checks]
     return tabulate(("the paper says (rule)", "its figures", "ours", "holds"), rows)
@@ -141,7 +139,8 @@ def tabulate_accuracy(rows: Iterable[Record], names: Mapping[str, str] = SHIPPED
     return tabulate(("path", "model", *COLUMNS, "step 1 → last"), lines)
 
 
-def _show_table_1(results: Results) -> dict[str, Any]:
+def show_table_1(results: Results) -> dict[str, Any]:
+    """Ours over the paper's: each mean, and every figure beyond the factor that matters."""
     rows, means, beyond = results.table_1["rows"], [], []
     for row in rows:
         theirs = published.TABLE_1.get((row["path"], row["model"]))
@@ -278,7 +277,7 @@ def _show_ablations(results: Results) -> dict[str, Any]:
         "schedule": {"schedule": "plateau", **found["schedule"]},
         "protocol": FitSettings(),
         "missing": [recipe.name for recipe in RECIPES if recipe.name not in {row["model"] for row in rows}],
-        "checks": judge_claims(points),
+        "checks": judge_ablations(points),
         "points": points,
         "differences": explain_differences(points, rows),
         "steps_published": {
@@ -332,7 +331,7 @@ def _show_previews(results: Results) -> dict[str, Any]:
     if not any(ours.values()):
         return {}
     paper, checks, changed = collect_paper(), [], 0
-    for check in collect_claims(results):
+    for check in list_checks(results):
         told, held = before["sentences"].get(check.key, (NOTHING, None))
         changed += held is not None and held != check.holds
         checks.append((check, told, held))
@@ -452,13 +451,13 @@ def _show_stages(results: Results) -> dict[str, Any]:
     return {name: getattr(results, name) for name in ("stages", "settings", "ensembles", "trainings")}
 
 
-def show_claims(results: Results, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def show_claims(results: Results, claims: Sequence[Claim]) -> dict[str, Any]:
     """How many sentences hold; those that do not with a measured cause, then those without one."""
-    checks = [check for verdict in verdicts for check in verdict.checks]
+    checks = [check for claim in claims for check in claim.checks]
     told = [(check, explain(check.key, results)) for check in checks if not check.holds]
     return {
-        "claims": verdicts,
-        "headline": write_headline(verdicts),
+        "claims": claims,
+        "headline": write_headline(claims),
         "rules": RULES,
         "checks_made": len(checks),
         "held": sum(check.holds for check in checks),
@@ -467,23 +466,23 @@ def show_claims(results: Results, verdicts: Sequence[Verdict]) -> dict[str, Any]
     }
 
 
-def write_headline(verdicts: Sequence[Verdict]) -> str:
+def write_headline(claims: Sequence[Claim]) -> str:
     """How many of the paper's claims came out how."""
-    words = [verdict.word for verdict in verdicts]
+    words = [claim.verdict for claim in claims]
     confirmed, unjudged = words.count("confirmed"), words.count("not judged")
     told = [
         f"{confirmed} {'is' if confirmed == 1 else 'are'} confirmed",
         *(f"{words.count(word)} {word}" for word in ("partly", "not")),
         *([f"{unjudged} not judged yet"] if unjudged else []),
     ]
-    return f"Of the paper's {len(verdicts)} claims, {_join(told)}"
+    return f"Of the paper's {len(claims)} claims, {_join(told)}"
 
 
 def show_story(results: Results) -> dict[str, Any]:
     """Of five sentences, true for whatever figures came; one whose stage was not run is left out."""
     base, corner, guarded = (results.loops.get((label, "diagonal")) for label in LABELS)
     bench = results.timing.get("bench", {})
-    rank = [check.holds for check in collect_claims(results) if check.key == "finding.rank"]
+    rank = [check.holds for check in list_checks(results) if check.key == "finding.rank"]
     return {
         "parts": _count_work(results),
         "base": base,
@@ -517,7 +516,7 @@ def _join(words: Sequence[str]) -> str:
 
 
 PAGES: dict[str, Callable[[Results], dict[str, Any]]] = {  # name → what its template is given, if it was run
-    "table_1": lambda results: _show_table_1(results) if results.table_1 else {},
+    "table_1": lambda results: show_table_1(results) if results.table_1 else {},
     "closed_loop": lambda results: _show_closed_loop(results) if results.loops else {},
     "calibration": lambda results: _show_calibration(results) if results.calibration else {},
     "ablations": lambda results: _show_ablations(results) if results.ablations else {},

@@ -13,9 +13,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from laserloop.data.excitation import Excitation, draw_power
+from laserloop.papers.halilovic.published import ONE_SHOT_STEPS, SS_AR_STEPS, TIMING
 from laserloop.papers.halilovic.results import BASE, CORNER, GUARDED, LABELS, Record, Results, index
 from laserloop.papers.halilovic.study.plant_accuracy import SETTLED, SPEED, TICK
-from laserloop.papers.halilovic.study.published import ONE_SHOT_STEPS, SS_AR_STEPS, TIMING
 from laserloop.paths import find_path
 from laserloop.process import find_material
 from laserloop.report.figures import BAND, COLD, FAINT, HOT, INK, STYLE, WIDTH, mark_turns

@@ -15,14 +15,12 @@ from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 from laserloop.bad_input import BadInput
-from laserloop.papers.halilovic import contexts
+from laserloop.papers.halilovic import contexts, published
+from laserloop.papers.halilovic.check import FACTOR, STEADY, Claim
+from laserloop.papers.halilovic.claims import judge_paper
 from laserloop.papers.halilovic.contexts import NOTHING, PAGES, WITHOUT_MODELS, show_claims, show_story
 from laserloop.papers.halilovic.figures import draw_all, name_controller, name_loop
-from laserloop.papers.halilovic.pages.claims import judge_paper
-from laserloop.papers.halilovic.pages.verdict import Verdict
 from laserloop.papers.halilovic.results import Record, Results, read_results
-from laserloop.papers.halilovic.study import published
-from laserloop.papers.halilovic.study.claim import FACTOR, STEADY
 from laserloop.report.save import save, save_figure
 from laserloop.report.sheet import make_plate, render
 
@@ -53,13 +51,13 @@ def summarise(directory: Path) -> dict[str, Any]:
         "page": str(directory / "report" / "index.html"),
         "claims": [
             {
-                "key": verdict.key,
-                "verdict": verdict.word,
-                "claim": verdict.claim,
-                "figures": verdict.says,
-                "checks": [asdict(check) for check in verdict.checks],
+                "key": claim.key,
+                "verdict": claim.verdict,
+                "claim": claim.sentence,
+                "figures": claim.figures,
+                "checks": [asdict(check) for check in claim.checks],
             }
-            for verdict in judge_paper(results, clock=True)
+            for claim in judge_paper(results, clock=True)
         ],
         "stages": list(results.stages.get("stages", [])),
     }
@@ -67,8 +65,8 @@ def summarise(directory: Path) -> dict[str, Any]:
 
 def _write(results: Results, folder: Path) -> Path:
     figures = draw_all(results)
-    verdicts, timed = judge_paper(results), judge_paper(results, clock=True)
-    judged = show_claims(results, verdicts)
+    claims, timed = judge_paper(results), judge_paper(results, clock=True)
+    judged = show_claims(results, claims)
     pages = {name: render_markdown(name, figures, show(results), results) for name, show in PAGES.items()}
     fronts = {name: render_markdown(name, figures, judged, results) for name in ("README", "claims")}
     for name, text in (fronts | pages).items():
@@ -164,10 +162,10 @@ def _show_duration(seconds: float) -> str:
 
 
 def _render_html(
-    results: Results, pages: Mapping[str, str], verdicts: Sequence[Verdict], figures: Mapping[str, Figure]
+    results: Results, pages: Mapping[str, str], claims: Sequence[Claim], figures: Mapping[str, Figure]
 ) -> str:
     """One page with all of it: verdicts first, also by measured times, then the pages as chapters."""
-    context = show_claims(results, verdicts)
+    context = show_claims(results, claims)
     findings = render_markdown("findings", figures, context)
     listed = {
         "figures": f"# The paper's figures\n\n{render_markdown('figures', figures, {})}",
@@ -190,7 +188,7 @@ def _render_html(
         ],
         picture=picture and draw_svg("story", picture),
         rules=html("", context["rules"]),
-        claims=[(v, html("", v.says), html("", contexts.tabulate_checks(v.checks))) for v in verdicts],
+        claims=[(v, html("", v.figures), html("", contexts.tabulate_checks(v.checks))) for v in claims],
         titles={name: title.split(":")[0] for name, title in titles.items()},
         chapters=[html(name, text) for name, text in plain.items()],
         near=STEADY,

@@ -7,7 +7,7 @@ from typing import Any
 
 from laserloop.bad_input import BadInput
 from laserloop.papers.halilovic.folder import damaged, read_object
-from laserloop.papers.halilovic.study.published import TABLE_2
+from laserloop.papers.halilovic.published import TABLE_2
 
 Record = Mapping[str, Any]
 

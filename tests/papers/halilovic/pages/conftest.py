@@ -10,10 +10,7 @@ import numpy as np
 import pytest
 
 from laserloop.data.episode import find_turns
-from laserloop.papers.halilovic.study.ablation_points import AXES
-from laserloop.papers.halilovic.study.corners import VARIANTS, judge_corner
-from laserloop.papers.halilovic.study.plant_accuracy import GRADED, PAPER
-from laserloop.papers.halilovic.study.published import (
+from laserloop.papers.halilovic.published import (
     ABLATIONS,
     BELOW,
     CORNER_FAILURE,
@@ -27,6 +24,9 @@ from laserloop.papers.halilovic.study.published import (
     TABLE_3,
     TIMING,
 )
+from laserloop.papers.halilovic.study.ablation_points import AXES
+from laserloop.papers.halilovic.study.corners import VARIANTS, judge_corner
+from laserloop.papers.halilovic.study.plant_accuracy import GRADED, PAPER
 from laserloop.paths import find_path
 
 Found = dict[str, Any]

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from laserloop.papers.halilovic.check import Claim
+from laserloop.papers.halilovic.claims import explain
 from laserloop.papers.halilovic.contexts import PAGES, show_story, write_headline
-from laserloop.papers.halilovic.pages.claims import explain
-from laserloop.papers.halilovic.pages.verdict import Verdict
 from laserloop.papers.halilovic.report import render_markdown
 from laserloop.papers.halilovic.results import Results
 
@@ -51,7 +51,7 @@ def test_a_story_leaves_out_what_was_not_run(found: Found) -> None:
 
 
 def test_a_headline_counts_verdicts() -> None:
-    assert write_headline([Verdict(key="C1", claim="")]) == (
+    assert write_headline([Claim(key="C1", sentence="")]) == (
         "Of the paper's 1 claims, 0 are confirmed, 0 partly, 0 not and 1 not judged yet"
     )
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from laserloop.papers.halilovic.study.ablation_claims import judge_claims, judge_latency
+from laserloop.papers.halilovic.offline_claims import judge_ablations, judge_latency
+from laserloop.papers.halilovic.published import ABLATIONS
 from laserloop.papers.halilovic.study.ablation_points import AXES, Point
-from laserloop.papers.halilovic.study.published import ABLATIONS
 
 LATENCY = {
     "ms-deeponet": {"numpy_us": 30.0, "compiled_us": 10.0},
@@ -50,7 +50,7 @@ def invent_points() -> dict[tuple[str, str], Point]:
 
 
 def test_the_papers_own_figures_obey_all_its_sentences() -> None:
-    claims = [*judge_claims(invent_points().values()), *judge_latency(LATENCY)]
+    claims = [*judge_ablations(invent_points().values()), *judge_latency(LATENCY)]
     assert len(claims) == 15
     assert all(claim.holds for claim in claims)
     assert any(claim.paper == claim.ours == "6.1 → 11.6 (×1.9)" for claim in claims)
@@ -80,7 +80,7 @@ def test_a_sentence_that_the_figures_contradict_does_not_hold(
 ) -> None:
     points = invent_points()
     points[key] = replace(points[key], **change)  # type: ignore[arg-type]
-    broken = [claim.sentence for claim in judge_claims(points.values()) if not claim.holds]
+    broken = [claim.sentence for claim in judge_ablations(points.values()) if not claim.holds]
     assert len(broken) == 1
     assert sentence in broken[0]
 
@@ -95,7 +95,7 @@ def test_a_fast_lstm_contradicts_the_paper() -> None:
 def test_a_sentence_without_its_figures_is_not_judged() -> None:
     points = invent_points()
     del points["structure", "LSTM"], points["trunk", "loc"]
-    sentences = [claim.sentence for claim in judge_claims(points.values())]
+    sentences = [claim.sentence for claim in judge_ablations(points.values())]
     assert len(sentences) == 11
     assert judge_latency({"lstm": LATENCY["lstm"]}) == []
     assert not any("LSTM" in sentence or "without previews" in sentence for sentence in sentences)

@@ -1,6 +1,6 @@
 """Sentences about Table 3, also of models that are good for nothing."""
 
-from laserloop.papers.halilovic.study.horizon_claims import SS_AR, USUAL, judge_table_3
+from laserloop.papers.halilovic.loop_claims import SS_AR, USUAL, judge_table_3
 
 
 def test_a_model_that_never_moves_its_power_is_judged_without_a_factor() -> None:

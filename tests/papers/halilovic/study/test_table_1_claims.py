@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
-from laserloop.papers.halilovic.study.published import EXCITATION_NAMES, TABLE_1
-from laserloop.papers.halilovic.study.table_1_claims import describe_ratios, judge_table_1
+from laserloop.papers.halilovic.contexts import show_table_1
+from laserloop.papers.halilovic.offline_claims import judge_table_1
+from laserloop.papers.halilovic.published import EXCITATION_NAMES, TABLE_1
+from laserloop.papers.halilovic.results import Results
 
 
 def copy_paper() -> list[dict[str, Any]]:
@@ -28,9 +30,14 @@ def test_the_papers_own_rows_obey_and_have_the_ratio_one() -> None:
     claims = judge_table_1(copy_paper())
     assert len(claims) == 11
     assert all(claim.holds for claim in claims)
-    text = describe_ratios(copy_paper())
-    assert text.count("1.00") == 6
-    assert text.endswith("Beyond a factor of 1.5: none.")
+    context = show_table_1(gather(copy_paper()))
+    assert [one.split()[-1] for one in context["means"]] == ["1.00"] * 6
+    assert context["beyond"] == []
+
+
+def gather(rows: list[dict[str, Any]]) -> Results:
+    found = [{**row, "realisations": 3} for row in rows]
+    return Results(settings={}, table_1={"rows": found, "excitations": []})
 
 
 @pytest.mark.parametrize(
@@ -60,7 +67,7 @@ def test_a_row_that_differs_breaks_its_claim(row: int, change: dict[str, Any], s
 def test_figures_far_from_the_papers_are_named() -> None:
     rows = copy_paper()
     rows[0]["max_error_k"] = 2 * 27.7
-    assert describe_ratios(rows).endswith("Beyond a factor of 1.5: vertical paper-base worst 2.00.")
+    assert show_table_1(gather(rows))["beyond"] == ["vertical paper-base worst 2.00"]
 
 
 def test_one_model_alone_is_not_judged() -> None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from laserloop.papers.halilovic.check import is_near
+from laserloop.papers.halilovic.published import ABLATIONS
 from laserloop.papers.halilovic.study.ablations import NOISES, Row, Trial
-from laserloop.papers.halilovic.study.claim import is_near
-from laserloop.papers.halilovic.study.published import ABLATIONS
 
 DEPLOYED, LOC, SHIPPED = "corner-nh5-seed0", "corner-loc", "paper-corner"
 NOISY = (DEPLOYED, LOC, SHIPPED)  # models that are also shown noise

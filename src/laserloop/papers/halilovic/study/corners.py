@@ -15,10 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.loop.scenario import TICKS, Hooks, LoopCase, record_case
-from laserloop.papers.halilovic.study.claim import is_near
-from laserloop.papers.halilovic.study.failure import NEAR_CORNER, describe_failure
-from laserloop.papers.halilovic.study.loop_claims import OVERSHOOT_WITHIN, RUN_WITHIN
-from laserloop.papers.halilovic.study.published import CORNER_FAILURE, TABLE_2
+from laserloop.papers.halilovic.check import is_near
+from laserloop.papers.halilovic.published import CORNER_FAILURE, TABLE_2
+from laserloop.papers.halilovic.study.failure import (
+    NEAR_CORNER,
+    OVERSHOOT_WITHIN,
+    RUN_WITHIN,
+    describe_failure,
+)
 from laserloop.paths import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, find_path
 from laserloop.paths.area import HALF_WIDTH
 from laserloop.predict.model import find_model

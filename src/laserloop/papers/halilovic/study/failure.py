@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from laserloop.data.episode import find_turns
 
 NEAR_CORNER = 0.3  # mm, two hops of a plan's horizon
+OVERSHOOT_WITHIN, RUN_WITHIN = 15.0, 7  # K, ticks: how far another implementation may be
 REVERSAL = 10  # ticks after the vertex in which an excess that belongs to it has begun
 
 
