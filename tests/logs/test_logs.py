@@ -3,7 +3,6 @@
 import json
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
 from laserloop.logs import Readings, count_faults, read_log
-from laserloop.logs.json_text import read_json_text
 from laserloop.process import Process
 
 NIST = "build_time_us,cmd_laser_pos_x_mm,cmd_laser_pos_y_mm,cmd_laser_power_W"
@@ -178,53 +176,27 @@ def test_a_table_that_cannot_be_read_says_in_which_line(tmp_path: Path, text: st
     ("text", "complaint"),
     [
         ("\n{", "line 2, column 2"),
-        ("\n[]", "line 2: a run must be a JSON object"),
-        ("\n" + "[" * 100_000, "line 2: brackets"),
-        ('["' + "[" * 200 + '",\n' + "[" * 100_000, "line 2: brackets"),
-        ("{}", "line 1: t_s must be a list"),
-        (RUN.replace("t_measured_k", "t_k"), "line 2: t_measured_k must be a list"),
-        (RUN.replace('"series": {', '"series": [1], "was": {'), "line 2: series must be lists"),
-        (RUN.replace('"y_mm": [3,', '"y_mm": [3, 3,'), "line 6: y_mm must have 2 entries as t_s, but has 3"),
-        (RUN.replace("1e-4", '"a"'), "line 3, entry 0: t_s must be a number, but is 'a'"),
-        (RUN.replace("2e-4", "1e-4"), "line 3, entry 1: t_s must rise"),
-        (RUN.replace("8\n", "null\n"), "line 5, entry 1: x_mm must be a finite number"),
-        (RUN.replace("8\n", "true\n"), "line 5, entry 1: x_mm must be a number, but is True"),
-        (RUN.replace("8\n", "9" * 5000 + "\n"), "line 5, entry 1: x_mm must be a number, but is inf"),
-        (RUN.replace("[5, 6]", "[5,\n-6]"), "line 8, entry 1: power_w must lie between 0 and 10000 W"),
-        (RUN.replace('"tick_us": 125', '"tick_us": -1'), "line 10: tick_us"),
-        (RUN.replace('"tick_us"', '"tock_us"'), "line 10: the process of this run may have the keys"),
-        ('{"t_s": 1,\n"t_s": "b"}', "line 2: t_s must be a list"),
+        ("\n[]", "a run must be a JSON object"),
+        ("\n" + "[" * 100_000, "brackets of JSON may be"),
+        ('["' + "[" * 200 + '",\n' + "[" * 100_000, "brackets of JSON may be"),
+        ("{}", "t_s must be a list"),
+        (RUN.replace("t_measured_k", "t_k"), "t_measured_k must be a list"),
+        (RUN.replace('"series": {', '"series": [1], "was": {'), "series must be lists"),
+        (RUN.replace('"y_mm": [3,', '"y_mm": [3, 3,'), "y_mm must have 2 entries as t_s, but has 3"),
+        (RUN.replace("1e-4", '"a"'), "entry 0: t_s must be a number, but is 'a'"),
+        (RUN.replace("2e-4", "1e-4"), "entry 1: t_s must rise"),
+        (RUN.replace("8\n", "null\n"), "entry 1: x_mm must be a finite number"),
+        (RUN.replace("8\n", "true\n"), "entry 1: x_mm must be a number, but is True"),
+        (RUN.replace("8\n", "9" * 5000 + "\n"), "entry 1: x_mm must be a number, but is inf"),
+        (RUN.replace("[5, 6]", "[5,\n-6]"), "entry 1: power_w must lie between 0 and 10000 W"),
+        (RUN.replace('"tick_us": 125', '"tick_us": -1'), "tick_us"),
+        (RUN.replace('"tick_us"', '"tock_us"'), "the process of this run may have the keys"),
+        ('{"t_s": 1,\n"t_s": "b"}', "t_s must be a list"),
     ],
 )
 def test_a_run_that_cannot_be_read_says_why(tmp_path: Path, text: str, complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         read_log(write(tmp_path, text, "run.json"))
-
-
-def follow(value: Any, keys: list[str | int]) -> Any:
-    for key in keys:
-        value = value[key]
-    return value
-
-
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(data=st.data())
-def test_a_value_of_json_is_found_in_its_line(tmp_path: Path, data: st.DataObject) -> None:
-    values = st.recursive(
-        st.one_of(st.none(), st.integers(), st.text(alphabet='a"\\{[,:', max_size=4)),
-        lambda inner: st.one_of(
-            st.lists(inner, max_size=4), st.dictionaries(st.text(alphabet='ab"[\\', max_size=2), inner)
-        ),
-    )
-    value = {"whole": data.draw(values)}
-    keys: list[str | int] = ["whole"]
-    while (inner := follow(value, keys)) and isinstance(inner, list | dict) and data.draw(st.booleans()):
-        keys.append(data.draw(st.sampled_from(list(inner) if isinstance(inner, dict) else range(len(inner)))))
-    indent = data.draw(st.sampled_from([None, 0, 1]))
-    page = read_json_text(write(tmp_path, "\n" + json.dumps(value, indent=indent), "run.json"))
-    follow(value, keys[:-1])[keys[-1]] = "here!"
-    line = json.dumps(value, indent=indent).partition('"here!"')[0].count("\n") + 2
-    assert page.where(*keys) == f"run.json, line {line}"
 
 
 def test_an_unknown_ending_and_a_missing_file_are_sentences(tmp_path: Path) -> None:
