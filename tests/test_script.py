@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 import laserloop as ll
 from laserloop.control.simple import find_gains
-from laserloop.logs.table import render_table
+from laserloop.logs.export import render_table
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from laserloop.identification.experiment import set_up
 from laserloop.identification.parameters import apply, check_names
 from laserloop.identification.search import Search
 from laserloop.logs import Recording
-from laserloop.logs.csv_log import record_ends
+from laserloop.logs.csv_log import from_ticks
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, make_plant
 from laserloop.predict.twin.rollout import roll_out
@@ -35,7 +35,7 @@ def recorded() -> Recording:
     peaks = np.array(seen)
     peaks[40] = np.nan
     peaks[50] += 300.0
-    return record_ends("hidden", path.times[1:], path.positions[1:], power, peaks, np.ones(TICKS, np.bool_))
+    return from_ticks("hidden", path.times[1:], path.positions[1:], power, peaks, np.ones(TICKS, np.bool_))
 
 
 @cache
@@ -88,7 +88,7 @@ def test_a_long_delay_is_not_believed_where_heat_came_too_early_for_it(seed: int
         hot = roll_out(true, path, power).peaks
         power = np.clip(power * (480.0 / (hot - 300.0)) ** 0.7, 0.0, 20.0)
     late = np.concatenate(([300.0, 300.0], hot[:-2])) + np.random.default_rng(seed).normal(0.0, 5.0, 120)
-    log = record_ends("arc", path.times[1:], path.positions[1:], power, late, np.ones(120, np.bool_))
+    log = from_ticks("arc", path.times[1:], path.positions[1:], power, late, np.ones(120, np.bool_))
     search = Search(set_up(log, Process(), 120), FitSettings())
     search.start()
     assert search.values[search.names.index("delay")] == 2.0
@@ -132,7 +132,7 @@ def test_only_the_first_ticks_are_simulated_and_a_note_says_so() -> None:
 
 def test_a_beam_that_was_dark_tells_nothing() -> None:
     dark = ScanPath(name="dark", positions=np.zeros((61, 2)))
-    recording = record_ends(
+    recording = from_ticks(
         "dark", dark.times[1:], 1e-4 * np.arange(120.0).reshape(60, 2), np.zeros(60), 300 + np.arange(60.0),
         np.ones(60, np.bool_),
     )  # fmt: skip

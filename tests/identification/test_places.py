@@ -13,7 +13,7 @@ from laserloop.identification.parameters import LAG, OFFSETS, SCANNER, USUAL, WI
 from laserloop.identification.places import START, find_settled
 from laserloop.identification.search import Search
 from laserloop.logs import Recording
-from laserloop.logs.csv_log import record_ends
+from laserloop.logs.csv_log import from_ticks
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, make_plant
 from laserloop.predict.twin.rollout import roll_out
@@ -41,7 +41,7 @@ def recorded(name: str, ticks: int, *, shaken: bool = True, late: float = LATE) 
     peaks = np.array([peak.temperature for peak in seen])
     at = np.array([(peak.x, peak.y) for peak in seen]) + SHIFT
     came = np.ones(ticks, np.bool_)
-    return record_ends("off", path.times[1:], path.positions[1:], power, peaks, came, at)
+    return from_ticks("off", path.times[1:], path.positions[1:], power, peaks, came, at)
 
 
 def look_along(recording: Recording) -> Recording:
@@ -112,7 +112,7 @@ def test_a_camera_that_looks_along_the_beam_tells_the_offset_on_a_straight_line_
 def test_a_fit_begins_with_a_lag_where_delay_alone_does_not_explain_the_readings() -> None:
     path, power = find_path("vertical", ticks=STRAIGHT), np.full(STRAIGHT, 11.0)
     peaks = roll_out(Process().change(lag_us=260.0), path, power).peaks
-    log = record_ends("lag", path.times[1:], path.positions[1:], power, peaks, np.ones(STRAIGHT, np.bool_))
+    log = from_ticks("lag", path.times[1:], path.positions[1:], power, peaks, np.ones(STRAIGHT, np.bool_))
     search = Search(set_up(log, Process(), STRAIGHT), FitSettings(names=("absorptivity", "delay", LAG)))
     search.start()
     assert search.values == pytest.approx([0.0, 0.0, 0.8], abs=0.02)  # 0.8 σ, which take 263 µs
@@ -183,7 +183,7 @@ def test_a_place_counts_when_the_laser_has_been_on_for_some_ticks() -> None:
     dark = np.arange(40) % 20 < 5  # rows of 5 dark ticks and 15 lit ones
     path = ScanPath(name="rows", positions=1e-5 * np.arange(82.0).reshape(41, 2), lit=~dark)
     power, peaks = np.where(dark, 0.0, 9.0), 500.0 + np.arange(40.0)
-    log = record_ends(
+    log = from_ticks(
         "rows",
         path.times[1:],
         path.positions[1:],

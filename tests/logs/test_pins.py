@@ -16,8 +16,7 @@ from tests.logs.test_tables import RECORD
 from tests.pinned import differences, plain, read_pin, write_pins
 
 from laserloop.logs import count_faults, read_log
-from laserloop.logs.table import render_rows, render_table
-from laserloop.logs.vtk_file import render_field
+from laserloop.logs.export import render_field, render_rows, render_table
 from laserloop.plant import make_plant
 
 PINS = Path(__file__).with_name("pins.json")

@@ -10,8 +10,7 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.cli import main
 from laserloop.logs import read_log
-from laserloop.logs.table import check_table, render_table
-from laserloop.logs.vtk_file import check_field, render_field
+from laserloop.logs.export import check_field, check_table, render_field, render_table
 from laserloop.paths import find_path
 from laserloop.plant import make_plant
 

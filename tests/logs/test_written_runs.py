@@ -16,7 +16,7 @@ from laserloop.control.problem import MpcProblem
 from laserloop.control.simple import FeedforwardGains, Gains, PiGains
 from laserloop.data.episode import simulate
 from laserloop.logs import read_log
-from laserloop.logs.table import render_table
+from laserloop.logs.export import render_table
 from laserloop.loop.run import run_closed_loop
 from laserloop.loop.scenario import record
 from laserloop.paths import ScanPath, find_path

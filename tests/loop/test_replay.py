@@ -9,7 +9,7 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Status
 from laserloop.logs import Recording
-from laserloop.logs.csv_log import record_ends
+from laserloop.logs.csv_log import from_ticks
 from laserloop.loop.record import Run
 from laserloop.loop.replay import replay
 from laserloop.loop.scenario import LoopCase, run_case
@@ -32,7 +32,7 @@ def make_recording(measured: np.ndarray | None = None) -> Recording:
     seen = run.measured if measured is None else measured
     came = ~np.isinf(seen)
     came[-1] = False
-    return record_ends("run", run.t, run.positions, run.power, seen, came)
+    return from_ticks("run", run.t, run.positions, run.power, seen, came)
 
 
 def make_case(controller: str = "twin") -> LoopCase:

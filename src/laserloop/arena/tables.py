@@ -9,7 +9,7 @@ from laserloop.arena.contest import Contest, read_runs
 from laserloop.arena.entrants import find_entrant
 from laserloop.arena.scores import Row, clock_record, score_record
 from laserloop.arena.standings import add_gaps, rank, time_all
-from laserloop.logs.table import can_parquet, render_rows
+from laserloop.logs.export import can_parquet, render_rows
 from laserloop.report.save import dump, save
 
 

@@ -36,7 +36,7 @@ Table = Annotated[
 
 def save_table(file: Path | None, record: Mapping[str, Any]) -> None:
     """The table of a run, if one is wanted."""
-    from laserloop.logs.table import render_table
+    from laserloop.logs.export import render_table
     from laserloop.report.save import save
 
     if file is not None:
@@ -88,11 +88,11 @@ def check_output(option: str, file: Path | None) -> None:
     if option == "--plot":
         check_format(file)
     elif option == "--table":
-        from laserloop.logs.table import check_table
+        from laserloop.logs.export import check_table
 
         check_table(file)
     elif option == "--field":
-        from laserloop.logs.vtk_file import check_field
+        from laserloop.logs.export import check_field
 
         check_field(file)
 

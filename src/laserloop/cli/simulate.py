@@ -97,7 +97,7 @@ def simulate(
     record = episode.to_json()
     save_table(table, record)
     if field is not None:
-        from laserloop.logs.vtk_file import render_field
+        from laserloop.logs.export import render_field
         from laserloop.report.save import save
 
         with writing("--field"):

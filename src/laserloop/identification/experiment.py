@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from laserloop.bad_input import BadInput
-from laserloop.logs.recording import Recording, fit_camera
-from laserloop.logs.tally import Tally, count_faults
+from laserloop.logs.recording import FaultCounts, Recording, count_faults, fit_camera
 from laserloop.paths.path import ScanPath
 from laserloop.paths.plate import check_on_plate
 from laserloop.plant import Camera, make_plant
@@ -58,7 +57,7 @@ class Experiment:
     places: FloatArray | None  # (m, 2), m, where each was seen; NaN if that is not known
     coaxial: NDArray[np.bool_]  # (m, 2), do places count from the beam?
     stamped: float | None  # ticks from exposure to arrival, if the log has time stamps
-    tally: Tally
+    tally: FaultCounts
 
     @property
     def power(self) -> FloatArray:

@@ -1,7 +1,5 @@
 """WHAT A MACHINE WROTE DOWN: one reader per format, all to one noun; runs as tables and fields."""
 
-from laserloop.logs.find import read_log
-from laserloop.logs.recording import Readings, Recording
-from laserloop.logs.tally import Tally, count_faults
+from laserloop.logs.recording import FaultCounts, Readings, Recording, count_faults, read_log
 
-__all__ = ["Readings", "Recording", "Tally", "count_faults", "read_log"]
+__all__ = ["FaultCounts", "Readings", "Recording", "count_faults", "read_log"]

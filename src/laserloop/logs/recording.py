@@ -1,7 +1,12 @@
-"""A recording: where the beam was, what power it got, and what a camera said, at the machine's own times."""
+"""A recording: where the beam was, what power it got, and what a camera said, at the machine's own times.
+
+Bad readings are counted and marked, not repaired. `read_log` finds the reader of a format.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +19,12 @@ FloatArray = NDArray[np.float64]
 
 MOST_ROWS = 2_000_000  # of a log; 20 s of a scanner at 100 kHz
 MOST_TICKS = 400_000  # of a recording at the control period
+ENDINGS = (".csv", ".json", ".h5", ".hdf5")
+POSES = "poses.csv"  # of a folder of frames
 SPARSE = 100.0  # ticks between rows, beyond which nobody knows what the laser did
+CREDIBLE = (50.0, 5000.0)  # K; colder or hotter is a broken pixel, not a plate
+REPEATS = 5  # equal readings in a row, from which on they are called frozen
+LATE = 1.5  # usual ages beyond which a reading is late
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,3 +161,108 @@ class RowTimes:
                 "sort the rows and remove doubles"
             )
         self.start = float(self.seconds[0])
+
+
+def read_log(text: str | Path) -> Recording:
+    """Read what a machine or laserloop wrote down: a format's reader is loaded when it is asked for."""
+    file = Path(text)
+    if file.name == POSES or file.is_dir():
+        from laserloop.logs.frames import read_frame_folder
+
+        return read_frame_folder(file if file.is_dir() else file.parent)
+    names = (file, Path(str(text).rpartition("#")[0]))  # a # is part of a name, or begins a group inside it
+    match next((end for name in names if (end := name.suffix.lower()) in ENDINGS), None):
+        case ".csv":
+            from laserloop.logs.csv_log import read_csv_log as read
+        case ".json":
+            from laserloop.logs.run_json import read_run_json as read
+        case ".h5" | ".hdf5":
+            from laserloop.logs.hdf5_log import read_hdf5_log as read
+        case _:
+            raise BadInput(
+                f"a log must end in {', '.join(ENDINGS)}, or be a folder with {POSES}, but got "
+                f"{str(text)[-80:]!r}; convert it"
+            )
+    return read(file)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FaultCounts:
+    """How many readings came, and what was wrong with them; `usable` marks those with nothing wrong."""
+
+    readings: int
+    lost: int  # that the cadence promises and that are not there
+    late: int  # older than one that came before, or much older than usual
+    nan: int
+    saturated: int
+    frozen: int
+    usable: NDArray[np.bool_]  # (readings,)
+    stale: NDArray[np.bool_]  # (readings,), frozen: says nothing new
+
+    def to_json(self) -> dict[str, int]:
+        """The counts."""
+        return {
+            name: getattr(self, name) for name in ("readings", "lost", "late", "nan", "saturated", "frozen")
+        }
+
+
+def count_faults(readings: Readings) -> FaultCounts:
+    """Judge every reading of a recording."""
+    peak = readings.peak
+    broken = ~np.isfinite(peak)
+    with np.errstate(invalid="ignore"):
+        saturated = readings.saturated | (peak > CREDIBLE[1])
+        cold = ~broken & (peak < CREDIBLE[0])
+    stale, late = find_frozen(peak), find_late(readings)
+    return FaultCounts(
+        readings=len(readings),
+        lost=count_lost(readings),
+        late=int(late.sum()),
+        nan=int(broken.sum() + cold.sum()),
+        saturated=int(saturated.sum()),
+        frozen=int(stale.sum()),
+        usable=~(broken | cold | saturated | stale | late),
+        stale=stale,
+    )
+
+
+def find_frozen(peak: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """All but the first of at least `REPEATS` equal readings in a row, broken ones between them or not."""
+    frozen = np.zeros(len(peak), np.bool_)
+    whole = np.flatnonzero(np.isfinite(peak))
+    if not len(whole):
+        return frozen
+    changes = np.flatnonzero(np.diff(peak[whole]) != 0.0) + 1
+    for first, end in pairwise((0, *changes.tolist(), len(whole))):
+        if end - first >= REPEATS:
+            frozen[whole[first + 1 : end]] = True
+    return frozen
+
+
+def find_late(readings: Readings) -> NDArray[np.bool_]:
+    """Readings taken before one that has already arrived, or much older than usual."""
+    taken = readings.taken
+    known = np.isfinite(taken)
+    late = np.zeros(len(taken), np.bool_)
+    if not known.any():
+        return late
+    newest = np.maximum.accumulate(np.where(known, taken, -np.inf))
+    late[1:] = known[1:] & (taken[1:] < newest[:-1])
+    age = readings.arrived - taken
+    usual, cadence = float(np.median(age[known])), find_cadence(readings)
+    with np.errstate(invalid="ignore"):
+        late |= known & (age > usual + LATE * cadence)
+    return late
+
+
+def find_cadence(readings: Readings) -> float:
+    """The usual time between two readings, s; 0 of fewer than two."""
+    return float(np.median(np.diff(readings.arrived))) if len(readings) > 1 else 0.0
+
+
+def count_lost(readings: Readings) -> int:
+    """Readings that are missing between others, by the usual time between two."""
+    cadence = find_cadence(readings)
+    if cadence <= 0.0:
+        return 0
+    return int(np.maximum(np.round(np.diff(readings.arrived) / cadence) - 1, 0).sum())

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Controller, Status
-from laserloop.logs.recording import Recording, fit_camera
-from laserloop.logs.tally import CREDIBLE, Tally, count_faults
+from laserloop.logs.recording import CREDIBLE, FaultCounts, Recording, count_faults, fit_camera
 from laserloop.loop.controllers import WITH_NETWORK
 from laserloop.loop.record import spread
 from laserloop.loop.run import bound, decide, look_ahead, read_prediction, reset
@@ -117,7 +116,7 @@ def ask(
 
 
 def show_readings(
-    recording: Recording, tally: Tally, path: ScanPath, process: Process
+    recording: Recording, tally: FaultCounts, path: ScanPath, process: Process
 ) -> Iterator[tuple[Image | None, float]]:
     """The newest reading that had come before each tick, as a picture; None if there was none since.
 
@@ -190,7 +189,7 @@ def make_painter(recording: Recording, path: ScanPath, process: Process) -> Call
 
 def tell(
     recording: Recording,
-    tally: Tally,
+    tally: FaultCounts,
     path: ScanPath,
     process: Process,
     controller: str,

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.logs.frame_folder import survey
-from laserloop.logs.frames import LARGEST, SIDES, Scale, check_frame, develop_frame
+from laserloop.logs.frames import LARGEST, SIDES, Scale, calibrate_frame, check_frame, find_peaks
 from laserloop.logs.recording import MOST_ROWS, Frame, Readings, Recording
 
 FloatArray = NDArray[np.float64]
@@ -146,7 +145,7 @@ class Layer:
         positions = np.stack((x, y), axis=1)
         positions -= 0.5 * (positions.min(axis=0) + positions.max(axis=0))
         self._centres = positions
-        peak, _, saturated = survey(self.read, n)  # where a beam was that is only assumed tells no offset
+        peak, _, saturated = find_peaks(self.read, n)  # where a beam was that is only assumed tells no offset
         times = np.arange(n, dtype=np.float64) * self._period
         told = f"{self.name} has no places: lines are taken as straight along x, {1e3 * hatch:g} mm apart"
         return Recording(
@@ -169,7 +168,7 @@ class Layer:
         """Frame i, and whether it is saturated."""
         with reading(self.name):
             counts = check_frame(np.asarray(self._frames[i]), f"{self.name}: frame {i}")
-        return develop_frame(counts, self._centres[i], self._pixel, self._scale, f"{self.name}: frame {i}")
+        return calibrate_frame(counts, self._centres[i], self._pixel, self._scale, f"{self.name}: frame {i}")
 
     def frame(self, i: int) -> Frame:
         """Frame i alone."""
