@@ -24,10 +24,10 @@ from identify_page import write_page
 from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.identification import identify
 from laserloop.logs import read_log
-from laserloop.loop.disturbances import FOR_EVER, Span, drop
+from laserloop.loop.disturbances import Fault
 from laserloop.loop.replay import replay
 from laserloop.loop.run import run_closed_loop
-from laserloop.loop.scenario import LoopCase, find_scan, record_case
+from laserloop.loop.scenario import Scenario, prepare
 from laserloop.loop.tune import Draws
 from laserloop.native.twin import make_twin
 from laserloop.paths import ScanPath
@@ -90,7 +90,7 @@ def fit_one(k: int, out: Path) -> dict[str, Any]:
     case = replace(case, mismatch=tuple(sorted(FACTORS.items())))
     log = out / "logs" / f"run_{k}.json"
     if not log.exists():
-        save(log, dump(record_case(case)))
+        save(log, dump(prepare(case).run().to_json()))
     began = perf_counter()
     fit = identify(read_log(log), BELIEVED)
     told = fit.to_json()
@@ -107,12 +107,12 @@ def make_hidden(path: ScanPath) -> Plant:
 def plan_one(k: int, run: dict[str, Any]) -> dict[str, Any]:
     """A path that was not in the log: planned blind with the process believed, and with the one found."""
     case = replace(Draws(process=BELIEVED, spread=(), seed=1).draw(k), process=BELIEVED)
-    path = find_scan(case)
-    told: dict[str, Any] = {"path": case.path}
+    path = case.find_path()
+    told: dict[str, Any] = {"path": case.path_name}
     for name, process in (("believed", BELIEVED), ("found", Process.from_json(run["process"]))):
         problem = make_twin_problem(MpcProblem(window=process.window, power=process.laser.power), None)
-        blind = drop(Span(0, FOR_EVER))
-        loop = run_closed_loop(make_hidden(path), Camera(), make_twin(problem, process), path, disturb=blind)
+        blind = [Fault(kind="drop")]
+        loop = run_closed_loop(make_hidden(path), Camera(), make_twin(problem, process), path, faults=blind)
         above, below = loop.counted
         told[name] = {"t_min_k": float(loop.t_max[below].min()), "t_max_k": float(loop.t_max[above].max())}
     return told
@@ -132,12 +132,12 @@ def make_raster(folder: Path) -> Path:
 def replay_long(out: Path) -> dict[str, Any]:
     """A log of 1.6 s with 1 % of the frames lost, 0.5 % NaN and one frozen second, to three controllers."""
     process = BELIEVED.change(**CAMERA)
-    case = LoopCase(
+    case = Scenario(
         path=str(make_raster(out)), controller="twin", plant="graded", process=process, ticks=None
     )
     kept = out / "logs" / "raster.json"
     if not kept.exists():
-        save(kept, dump(record_case(case)))
+        save(kept, dump(prepare(case).run().to_json()))
     record = json.loads(kept.read_text(encoding="utf-8"))["series"]
     rng = np.random.default_rng(16)
     n = len(record["t_s"])

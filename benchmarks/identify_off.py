@@ -21,6 +21,7 @@ from off_machine import Machine, Off
 from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.identification import identify
 from laserloop.logs import read_log
+from laserloop.loop.disturbances import Faults
 from laserloop.loop.record import series_of
 from laserloop.loop.run import run_closed_loop
 from laserloop.native.twin import make_twin
@@ -100,15 +101,16 @@ def record(log: Log) -> dict[str, Any]:
     path = find_path(log.path, ticks=log.ticks, tick=process.tick)
     problem = make_twin_problem(MpcProblem(window=process.window, power=process.laser.power))
 
-    def disturb(_: int, image: Image) -> Image:
-        x, y = log.off.shift
-        peak = replace(image.peak, x=image.peak.x + x, y=image.peak.y + y)
-        return replace(image, x=image.x + x, y=image.y + y, peak=peak)
+    class Misplaced(Faults):
+        def see(self, k: int, image: Image) -> Image:
+            x, y = log.off.shift
+            peak = replace(image.peak, x=image.peak.x + x, y=image.peak.y + y)
+            return replace(image, x=image.x + x, y=image.y + y, peak=peak)
 
     lagging = replace(process, laser=replace(process.laser, lag=log.off.laser))
     plant = Machine(PlantSettings(name="graded", process=lagging), path, log.off)
     camera = Camera(replace(process.camera, subgrid=True, sampling="smooth", seed=log.seed))
-    run = run_closed_loop(plant, camera, make_twin(problem, process=process), path, disturb=disturb)
+    run = run_closed_loop(plant, camera, make_twin(problem, process=process), path, faults=Misplaced())
     return {"process": Process().to_json(), "series": series_of(run)}
 
 

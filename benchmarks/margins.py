@@ -24,7 +24,7 @@ from twin_trials import UNSEEN, disturb, on
 
 from laserloop.cluster import check_workers, open_cluster, share_out
 from laserloop.control.margins import AdaptiveMargin, AdaptiveSettings, Margins
-from laserloop.loop.scenario import LoopCase, keep_case
+from laserloop.loop.scenario import Scenario, keep_case
 from laserloop.loop.tune import RUNS, Draws, find_margins_of
 from laserloop.paths.path import mark_settled
 from laserloop.process import Process
@@ -77,7 +77,7 @@ def main() -> None:
     save_figure(options.results / "margins.png", figure)
 
 
-def make_case(name: str, k: int, count: int, margins: Margins) -> LoopCase:
+def make_case(name: str, k: int, count: int, margins: Margins) -> Scenario:
     """Run k with the calibrated margins."""
     case = replace(TRIALS.draw(k), delta_k=None, margins=margins)
     if name == "drift" and k:
@@ -86,7 +86,7 @@ def make_case(name: str, k: int, count: int, margins: Margins) -> LoopCase:
     return case
 
 
-def run_all(cases: list[LoopCase], out: Path, workers: int, until: float) -> list[dict[str, Any]]:
+def run_all(cases: list[Scenario], out: Path, workers: int, until: float) -> list[dict[str, Any]]:
     """Their records, in order; those that this code has not run yet are run."""
     missing = [case for case in cases if not has_case(out / "runs", case.settings())]
     print(f"{len(missing)} of {len(cases)} runs are missing", flush=True)
@@ -101,7 +101,7 @@ def run_all(cases: list[LoopCase], out: Path, workers: int, until: float) -> lis
     return [keep_case(case, out) for case in cases]
 
 
-def keep(case: LoopCase, out: Path, until: float) -> None:
+def keep(case: Scenario, out: Path, until: float) -> None:
     """The run of a case on disk, unless the time is over."""
     if monotonic() < until:
         warnings.filterwarnings("ignore", "temperatures of .* the range of material")

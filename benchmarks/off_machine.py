@@ -23,6 +23,7 @@ from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.control.simple import PiController, find_gains
 from laserloop.control.sqp import SqpSolver
+from laserloop.loop.disturbances import Faults
 from laserloop.loop.record import Run
 from laserloop.loop.run import run_closed_loop
 from laserloop.native.twin import QPS, make_twin
@@ -94,16 +95,17 @@ def drive(controller: Controller, process: Process, path: ScanPath, off: Off, *,
     """A closed loop on a machine that is off; `blind`: no image arrives."""
     told = process.camera
 
-    def disturb(k: int, image: Image) -> Image | None:
-        time = min(image.time + off.stamp * path.tick, k * path.tick)
-        x, y = image.x + off.shift[0], image.y + off.shift[1]
-        return None if blind else replace(image, time=time, x=x, y=y)
+    class Misplaced(Faults):
+        def see(self, k: int, image: Image) -> Image | None:
+            time = min(image.time + off.stamp * path.tick, k * path.tick)
+            x, y = image.x + off.shift[0], image.y + off.shift[1]
+            return None if blind else replace(image, time=time, x=x, y=y)
 
     settings = PlantSettings(
         name="graded", process=replace(process, laser=replace(process.laser, lag=off.laser))
     )
     camera = Camera(replace(told, delay=told.delay + off.age))
-    return run_closed_loop(Machine(settings, path, off), camera, controller, path, disturb=disturb)
+    return run_closed_loop(Machine(settings, path, off), camera, controller, path, faults=Misplaced())
 
 
 def make_readable(problem: MpcProblem, process: Process) -> Controller:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from laserloop.data import EnsembleSettings, Windows, cut_windows, lay_out, open_store, run_ensemble
 from laserloop.data.ensemble import HATCH, NAMED_SHAPES, TURNS
 from laserloop.data.windows import join_windows
-from laserloop.loop.scenario import LoopCase, keep_case
+from laserloop.loop.scenario import Scenario, keep_case
 from laserloop.predict.model import Model, find_model, save_model
 from laserloop.predict.networks import MsDeepONet
 from laserloop.predict.train import FitSettings, Progress, describe_data, fit
@@ -187,7 +187,7 @@ def _make(settings: EnsembleSettings, shapes: Shapes, out: Path) -> Windows:
 
 def judge(model: Model, name: str, shapes: Shapes, out: Path) -> Row:
     """The scores of a model along the diagonal: K over the window at its hottest tick, and near the turns."""
-    case = LoopCase(
+    case = Scenario(
         path="diagonal",
         controller="realtime",
         model=name,

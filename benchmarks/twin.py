@@ -24,7 +24,7 @@ from twin_trials import DISTURBED, EXACT, UNSEEN, Trial, list_trials
 
 from laserloop.cluster import check_workers, open_cluster, share_out
 from laserloop.data.episode import find_turns
-from laserloop.loop.scenario import LoopCase, find_scan, keep_case
+from laserloop.loop.scenario import Scenario, keep_case
 from laserloop.predict.twin.reach import judge_reach
 from laserloop.report.run_record import mark_judged
 from laserloop.report.save import dump, save
@@ -94,7 +94,7 @@ def run_all(trials: Iterable[Trial], out: Path, workers: int, minutes: float) ->
                 print(f"{n} of {len(missing)}", flush=True)
 
 
-def keep(case: LoopCase, out: Path, until: float) -> None:
+def keep(case: Scenario, out: Path, until: float) -> None:
     """The run of a case on disk, unless the time is over."""
     if monotonic() < until:
         warnings.filterwarnings("ignore", "temperatures of .* the range of material")
@@ -122,7 +122,7 @@ def find_reach(trial: Trial) -> str:
     if trial.table != "alloys":
         return ""
     case = trial.case
-    return judge_reach(case.process, find_scan(case).median_speed or case.process.speed) or ""
+    return judge_reach(case.process, case.find_path().median_speed or case.process.speed) or ""
 
 
 def head(trial: Trial) -> Row:
@@ -130,7 +130,7 @@ def head(trial: Trial) -> Row:
     case = trial.case
     return {
         "row": trial.row,
-        "path": Path(case.path).name,
+        "path": Path(case.path_name).name,
         "controller": case.controller,
         "window_k": list(case.process.window),
         "speed_mm_s": round(1e3 * case.process.speed, 3),

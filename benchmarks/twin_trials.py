@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 
 from laserloop.loop.disturbances import Fault
-from laserloop.loop.scenario import LoopCase, find_scan
+from laserloop.loop.scenario import Scenario
 from laserloop.paths.families import FAMILIES
 from laserloop.predict.model import SPEED_RANGE
 from laserloop.process import Process, find_process
@@ -54,7 +54,7 @@ class Trial:
 
     table: str
     row: str
-    case: LoopCase
+    case: Scenario
 
 
 def list_trials(folder: Path) -> Iterator[Trial]:
@@ -128,22 +128,22 @@ def list_blind() -> Iterator[Trial]:
         yield Trial("blind", f"{factor:g}", replace(on(path), mismatch=mismatch, faults=(BLIND,)))
 
 
-def on(path: str, *, controller: str = "twin") -> LoopCase:
+def on(path: str, *, controller: str = "twin") -> Scenario:
     """320 ticks on the graded plant."""
-    return LoopCase(path=path, plant="graded", controller=controller)
+    return Scenario(path=path, plant="graded", controller=controller)
 
 
-def disturb(case: LoopCase) -> LoopCase:
+def disturb(case: Scenario) -> Scenario:
     """Noise, a late image, and absorptivity wrong by 10 %, more for odd seeds and less for even ones."""
-    seed = int(case.path.partition(":")[2])
+    seed = int(case.path_name.partition(":")[2])
     process = case.process.change(noise_k=5.0, delay_ticks=1)
     process = replace(process, camera=replace(process.camera, seed=seed))
     return replace(case, process=process, mismatch=(("absorptivity", 1.1 if seed % 2 else 0.9),))
 
 
-def at_usual_speed(case: LoopCase) -> bool:
+def at_usual_speed(case: Scenario) -> bool:
     """Whether shipped gains apply."""
-    share = (find_scan(case).median_speed or 0.0) / case.process.speed
+    share = (case.find_path().median_speed or 0.0) / case.process.speed
     return 1 / SPEED_RANGE <= share <= SPEED_RANGE
 
 

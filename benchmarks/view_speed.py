@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 from view_pictures import NEWEST, open_bench, until
 
 from laserloop.live.index import RunIndex
-from laserloop.loop.scenario import LoopCase, record_case
+from laserloop.loop.scenario import Scenario, prepare
 
 STORED, LONG = 3000, 26_000
 FRAMES = """async count => {
@@ -69,7 +69,7 @@ WATCH = """() => {
 
 def make_stored(folder: Path) -> None:
     """Thousands of runs of 320 ticks as control writes them, and one of very many ticks."""
-    told = record_case(LoopCase(path="diagonal", plant="graded", delta_k=None))
+    told = prepare(Scenario(path="diagonal", plant="graded", delta_k=None)).run().to_json()
     for k in range(STORED):
         place = folder / f"{k % 30:02d}" / f"run-{k:04d}.json"
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 import laserloop as ll
 from laserloop.identification import FitSettings, identify
 from laserloop.logs import read_log
-from laserloop.loop.scenario import LoopCase, record_case
+from laserloop.loop.scenario import Scenario, prepare
 from laserloop.report.fit import draw_fit
 from laserloop.report.save import save_figure
 
@@ -16,12 +16,12 @@ def main(picture: str | None = None) -> float:
     """Returns the absorptivity found, where 0.83 was hidden."""
     process = ll.find_process("paper")
     seen = process.change(noise_k=5.0)
-    case = LoopCase(
+    case = Scenario(
         path="polyline:7", plant="graded", process=seen, ticks=80, mismatch=(("absorptivity", 0.83),)
     )
     with TemporaryDirectory() as folder:
         log = Path(folder) / "log.json"
-        log.write_text(json.dumps(record_case(case)))
+        log.write_text(json.dumps(prepare(case).run().to_json()))
         fit = identify(read_log(log), process, FitSettings(names=("absorptivity", "delay")))
     record = {"log": "one run", **fit.to_json()}
     found = record["absorptivity"]

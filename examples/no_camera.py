@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from laserloop.loop.disturbances import Fault
-from laserloop.loop.scenario import LoopCase, record_case
+from laserloop.loop.scenario import Scenario, prepare
 from laserloop.report.run_figures import draw_comparison
 from laserloop.report.save import save_figure
 
@@ -12,7 +12,7 @@ def main(picture: str | None = None) -> float:
     """Returns the highest temperature with 3 % more absorbed than the process says, K."""
     records = []
     for absorbed in (1.0, 1.03):
-        case = LoopCase(
+        case = Scenario(
             path="star:7",
             controller="twin",
             plant="graded",
@@ -20,7 +20,7 @@ def main(picture: str | None = None) -> float:
             faults=(Fault(kind="drop"),),  # every image, from the first tick on
             mismatch=(("absorptivity", absorbed),),
         )
-        record = record_case(case)
+        record = prepare(case).run().to_json()
         print(f"absorptivity × {absorbed}: {record['t_min_k']:.1f} to {record['t_max_k']:.1f} K")
         records.append({"label": f"absorptivity × {absorbed}", **record})
     if picture:

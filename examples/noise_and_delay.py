@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import laserloop as ll
-from laserloop.loop.scenario import LoopCase, record_case
+from laserloop.loop.scenario import Scenario, prepare
 from laserloop.report.run_figures import draw_comparison
 from laserloop.report.save import save_figure
 
@@ -13,7 +13,7 @@ def main(picture: str | None = None) -> float:
     process = ll.find_process("paper").change(noise_k=5.0, delay_ticks=1)
     records = {}
     for controller in ("twin", "pi"):
-        case = LoopCase(
+        case = Scenario(
             path="zigzag:7",
             controller=controller,
             plant="graded",
@@ -21,7 +21,7 @@ def main(picture: str | None = None) -> float:
             ticks=160,
             mismatch=(("absorptivity", 0.9),),
         )
-        records[controller] = found = record_case(case)
+        records[controller] = found = prepare(case).run().to_json()
         print(
             f"{controller}: {found['t_min_k']:.1f} to {found['t_max_k']:.1f} K, {found['n_over']} ticks above"
         )

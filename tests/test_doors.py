@@ -53,6 +53,7 @@ DOORS: dict[str, set[str]] = {
     "identification": {"bad_input", "logs", "paths", "plant", "predict", "process"},
     "live": {"bad_input", "control", "loop", "paths", "planning", "plant", "predict", "process", "report"},
     "logs": {"bad_input", "paths", "plant", "process"},
+    "lazy": set(),
     "loop": {"bad_input", "control", "logs", "native", "paths", "plant", "predict", "process", "store"},
     "papers": {
         *("bad_input", "bench", "cluster", "control", "data", "evaluation", "loop", "paths", "plant"),
@@ -67,7 +68,7 @@ DOORS: dict[str, set[str]] = {
     "plant": {"bad_input", "paths", "process"},
     "predict": {"bad_input", "data", "paths", "plant", "process"},
     "process": {"bad_input"},
-    "report": {"bad_input", "data"},
+    "report": {"bad_input", "data", "loop"},
     "script": {
         *("bad_input", "control", "identification", "logs", "loop", "paths", "planning", "plant", "process"),
         "report",
@@ -104,7 +105,7 @@ def test_every_room_is_listed() -> None:
 def test_rooms_open_only_their_own_doors() -> None:
     for room, files in rooms().items():
         for file in files:
-            beyond = doors_of(file) - DOORS[room] - {room}
+            beyond = doors_of(file) - DOORS[room] - {room, "lazy"}  # a way to open doors, behind none
             assert not beyond, f"{file.relative_to(HOUSE)} may not import {sorted(beyond)}"
 
 

@@ -4,9 +4,9 @@ The public names are fetched from their rooms when first used, so that `laserloo
 the compiler of the plant.
 """
 
-from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING
+
+from laserloop.lazy import fetch_from
 
 if TYPE_CHECKING:
     from laserloop.bad_input import BadInput
@@ -75,13 +75,15 @@ __all__ = [
 ]
 
 
+_fetch = fetch_from(__name__, _ROOMS)
+
+
 def __getattr__(name: str) -> object:
     if name == "__version__":
+        from importlib.metadata import version
+
         return version("laserloop")
-    for room, names in _ROOMS.items():
-        if name in names:
-            return getattr(import_module(f"laserloop.{room}"), name)
-    raise AttributeError(f"module 'laserloop' has no attribute {name!r}")
+    return _fetch(name)
 
 
 def __dir__() -> list[str]:

@@ -112,9 +112,9 @@ def try_plant() -> str:
 
 def try_loop() -> str:
     """The twin holds its window on them."""
-    from laserloop.loop.scenario import LoopCase, run_case
+    from laserloop.loop.scenario import Scenario, prepare
 
-    run = run_case(LoopCase(path="diagonal", plant="graded", controller="twin", ticks=TICKS))
+    run = prepare(Scenario(path="diagonal", plant="graded", controller="twin", ticks=TICKS)).run()
     below = run.counted.below
     low, high = float(run.t_max[below].min()), float(run.t_max[run.lit].max())
     middle = 0.5 * sum(run.process.window)

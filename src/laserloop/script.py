@@ -10,7 +10,7 @@ from laserloop.control.controller import Controller
 from laserloop.loop.controllers import choose_camera
 from laserloop.loop.record import Run
 from laserloop.loop.run import run_closed_loop
-from laserloop.loop.scenario import Hooks, LoopCase, record, run_case
+from laserloop.loop.scenario import Scenario, prepare
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, make_plant
 from laserloop.process import Process
@@ -95,8 +95,8 @@ def close_loop(
     check_kind(path, ScanPath, "the path of a loop", "take find_path('diagonal') or read a file with it")
     process = _find(process)
     if isinstance(controller, str):
-        case = LoopCase(
-            path=path.name,
+        case = Scenario(
+            path=path,
             controller=controller,
             model=model,
             plant=plant,
@@ -104,7 +104,7 @@ def close_loop(
             ticks=len(path),
             delta_k=delta_k,
         )
-        return run_case(case, Hooks(path=path, wait=lambda why: print(f"laserloop: {why}.", file=sys.stderr)))
+        return prepare(case).run(wait=lambda why: print(f"laserloop: {why}.", file=sys.stderr))
     if not callable(getattr(controller, "act", None)):
         raise BadInput(
             f"a controller must be a name or have `act(image, preview)`, but got {show(controller)}; name "
@@ -116,10 +116,8 @@ def close_loop(
 
 def plot(run: Run, file: Path | str) -> None:
     """Draw a run over time: temperature, prediction and power; the file ends in .png, .svg or .pdf."""
-    from laserloop.control.problem import MpcProblem
     from laserloop.report.run_figures import draw_run
     from laserloop.report.save import save_figure
 
     check_kind(run, Run, "what is drawn", "take what close_loop returns")
-    wanted = run.problem or MpcProblem(window=run.process.window, power=run.process.laser.power)
-    save_figure(_name(file, "a figure"), draw_run(record(run, wanted, model=None)))
+    save_figure(_name(file, "a figure"), draw_run(run.to_json()))

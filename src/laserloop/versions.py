@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from collections.abc import Collection
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "casadi", "torch", "dask", "zarr")
@@ -25,6 +24,8 @@ FEATURES = ("avx2", "fma", "avx512f", "asimd", "sve")  # that compiled arithmeti
 
 def find_versions() -> dict[str, str]:
     """What is installed here, by name; read from metadata, nothing heavy is imported."""
+    from importlib.metadata import PackageNotFoundError, version
+
     found = {
         "laserloop": version("laserloop"),
         "Python": f"{platform.python_version()}, {platform.python_implementation()} "

@@ -33,9 +33,10 @@ class Peeker:
     def act(self, image, preview):
         frame, found = sys._getframe(), []
         while frame is not None:
-            found += [v for v in frame.f_locals.values() if type(v).__name__ in ("Plant", "Camera", "Turn")]
+            here = frame.f_locals.values()
+            found += [v for v in here if type(v).__name__ in ("Plant", "Camera", "ClosedLoop")]
             frame = frame.f_back
-        found += [o for o in gc.get_objects() if type(o).__name__ in ("Plant", "Turn", "LoopCase")]
+        found += [o for o in gc.get_objects() if type(o).__name__ in ("Plant", "ClosedLoop", "Scenario")]
         return 20.0 if found else 10.0
 
 class Greedy:
@@ -225,12 +226,14 @@ def test_a_foresight_that_is_not_plainly_said_is_refused(tmp_path: Path, body: s
 
 
 def test_the_booth_changes_nothing_for_an_honest_controller(file: Path) -> None:
-    from laserloop.loop.scenario import LoopCase, record_case
+    from laserloop.loop.scenario import Scenario, prepare
 
     there = run(file, "Honest")["series"]
-    here = record_case(
-        LoopCase(path=TASK.path, plant="graded", controller=f"{file}:Honest", ticks=TASK.ticks)
-    )["series"]
+    here = (
+        prepare(Scenario(path=TASK.path, plant="graded", controller=f"{file}:Honest", ticks=TASK.ticks))
+        .run()
+        .to_json()["series"]
+    )
     assert there["t_true_k"] == here["t_true_k"]
 
 

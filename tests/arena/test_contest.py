@@ -19,7 +19,7 @@ from laserloop.arena.tasks import Task, list_tasks
 from laserloop.bad_input import BadInput
 from laserloop.cli import main
 from laserloop.cli.view import view
-from laserloop.loop.scenario import find_scan
+from laserloop.loop.scenario import Scenario
 
 TIMELESS = ("standings.json", "scores.parquet")
 
@@ -181,6 +181,7 @@ def test_a_run_is_named_by_its_way_whoever_draws_it(monkeypatch: pytest.MonkeyPa
     other = settings_of(Task(family="stroke", seed=30_001), twin)
     assert calm["way"] == hard["way"] != other["way"]
     runs._hash_way.cache_clear()
-    monkeypatch.setattr(runs, "find_scan", lambda case: find_scan(replace(case, path="stroke:30001")))
+    other_path = Task(family="stroke", seed=30_001).make_case().find_path()
+    monkeypatch.setattr(Scenario, "find_path", lambda _: other_path)
     assert settings_of(Task(family="stroke", level="off", seed=30_000), twin)["way"] == other["way"]
     runs._hash_way.cache_clear()

@@ -92,8 +92,8 @@ def test_practice_has_other_noise_than_the_run_that_counts() -> None:
 
 
 def test_what_an_entrant_may_not_see_is_part_of_its_case() -> None:
-    assert make_case(SHORT, find_entrant("pi")).foresight == 0
-    assert make_case(SHORT, find_entrant("twin")).foresight is None
+    assert make_case(SHORT, find_entrant("pi")).preview_ticks == 0
+    assert make_case(SHORT, find_entrant("twin")).preview_ticks is None
     (blind,) = make_case(SHORT, find_entrant("twin-without-camera")).faults
     assert blind.kind == "drop"
 

@@ -1,6 +1,5 @@
 """What every controller keeps, whatever the camera, the model, the plate or the path does."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,14 +9,7 @@ from laserloop.control.controller import Status
 from laserloop.control.problem import MpcProblem
 from laserloop.control.simple import find_gains
 from laserloop.loop.controllers import CONTROLLERS, WITH_MODEL, choose_camera, make_controller
-from laserloop.loop.disturbances import (
-    Disturb,
-    Span,
-    blank,
-    drop,
-    freeze,
-    saturate,
-)
+from laserloop.loop.disturbances import Fault
 from laserloop.loop.record import COMPLETED, Run
 from laserloop.loop.run import run_closed_loop
 from laserloop.paths import ScanPath, find_path
@@ -25,13 +17,8 @@ from laserloop.plant import Camera, Plant, make_plant
 from laserloop.predict.model import Model, find_model
 from laserloop.process import Process
 
-FAULTS: dict[str, Callable[[Span], Disturb]] = {
-    "dropped": drop,
-    "blank": blank,
-    "frozen": freeze,
-    "saturated": saturate,
-}
-SHORT, LONG = Span(5, 2), Span(4, 9)
+FAULTS = {"dropped": "drop", "blank": "blank", "frozen": "freeze", "saturated": "saturate"}
+SHORT, LONG = (5, 2), (4, 9)  # first tick and ticks of a fault
 TICKS = 16
 # While a cold plate heats up no plan keeps the window, and there the compiled solver may end at its cap.
 GOOD = {
@@ -63,12 +50,14 @@ def close(
     model: Model,
     *,
     problem: MpcProblem | None = None,
-    disturb: Disturb | None = None,
+    fault: Fault | None = None,
 ) -> Run:
     problem = problem or MpcProblem()
     gains, camera = find_gains("paper", Process()), Camera(choose_camera(plant, model))
     controller = make_controller(name, problem, plant=plant, model=model, gains=gains)
-    run = run_closed_loop(plant, camera, controller, path, power_bounds=problem.power, disturb=disturb)
+    run = run_closed_loop(
+        plant, camera, controller, path, power_bounds=problem.power, faults=[fault] if fault else []
+    )
     low, high = problem.power
     assert run.ending == COMPLETED
     assert len(run) == len(path)
@@ -92,15 +81,16 @@ def test_a_run_is_the_same_when_it_is_run_again(
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("name", [name for name in CONTROLLERS if name != "oracle"])
 def test_a_bad_camera_ends_no_run(
-    name: str, fault: str, span: Span, plant: Plant, path: ScanPath, model: Model
+    name: str, fault: str, span: tuple[int, int], plant: Plant, path: ScanPath, model: Model
 ) -> None:
-    run = close(name, plant, path, model, disturb=FAULTS[fault](span))
+    first, ticks = span
+    run = close(name, plant, path, model, fault=Fault(kind=FAULTS[fault], first=first, ticks=ticks))
     if name in (*WITH_MODEL, "pi"):
-        told = {run.statuses[k] for k in range(span.first + 1, span.first + span.ticks)}
+        told = {run.statuses[k] for k in range(first + 1, first + ticks)}
         assert Status.SOLVED not in told
     if name in WITH_MODEL and span is LONG and fault != "saturated":
-        assert run.statuses[span.first + span.ticks - 1] is Status.EXHAUSTED
-        assert run.power[span.first + span.ticks - 1] == 0.0
+        assert run.statuses[first + ticks - 1] is Status.EXHAUSTED
+        assert run.power[first + ticks - 1] == 0.0
         assert run.statuses[-1] in GOOD[name]  # a plan again
         assert run.power[-1] > 0.0
 

@@ -18,7 +18,7 @@ from laserloop.control.policy import (
     fingerprint,
 )
 from laserloop.loop.controllers import choose_camera
-from laserloop.loop.disturbances import Span, drop
+from laserloop.loop.disturbances import Fault
 from laserloop.loop.run import run_closed_loop
 from laserloop.paths import find_path
 from laserloop.plant import Camera, make_plant
@@ -72,7 +72,11 @@ def test_in_the_loop_a_policy_gives_a_share_of_the_laser_and_says_when_it_was_bl
     plant = make_plant("graded")
     controller = PolicyController(draw_policy(bias=0.2), Process())
     run = run_closed_loop(
-        plant, Camera(choose_camera(plant, None)), controller, path, disturb=drop(Span(4, 2))
+        plant,
+        Camera(choose_camera(plant, None)),
+        controller,
+        path,
+        faults=[Fault(kind="drop", first=4, ticks=2)],
     )
     assert run.power == pytest.approx(np.full(12, 12.0), abs=1.0)
     assert np.ptp(run.power) > 0.0
@@ -93,7 +97,7 @@ def test_an_observer_holds_what_it_saw_and_counts_its_age() -> None:
             seen.append(observer.observe(image, preview))  # type: ignore[arg-type]
             return 10.0
 
-    run_closed_loop(plant, Camera(), Looker(), path, disturb=drop(Span(6, 3)))  # type: ignore[arg-type]
+    run_closed_loop(plant, Camera(), Looker(), path, faults=[Fault(kind="drop", first=6, ticks=3)])  # type: ignore[arg-type]
     ages = [round(float(10 * vector[17])) for vector in seen]
     assert ages == [0, 0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0]
     assert seen[8][0] == seen[5][0] != seen[9][0]

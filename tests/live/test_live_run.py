@@ -5,14 +5,15 @@ from pathlib import Path
 import pytest
 
 from laserloop.bad_input import BadInput
+from laserloop.control.problem import MpcProblem
 from laserloop.live.live_run import say_on_page
-from laserloop.loop.scenario import Hooks, LoopCase, prepare, tell_uncalibrated
+from laserloop.loop.scenario import Scenario, keep_margins, prepare
 from laserloop.paths import find_path
 from laserloop.process import find_process
 
 
 def test_margins_that_nobody_calibrated_are_told_without_a_command() -> None:
-    (note,) = tell_uncalibrated(find_process("paper"))
+    _, (note,) = keep_margins(MpcProblem(), None, find_process("paper"))
     assert "--process" in note  # otherwise there is nothing to translate any more
     assert say_on_page(note).endswith("as it is here, so none are kept")
 
@@ -35,5 +36,5 @@ def test_an_s_that_no_laser_gives_is_told_with_the_fields_of_the_page(tmp_path: 
 def test_a_delay_beyond_the_plan_is_told_with_the_field_of_the_page() -> None:
     process = find_process("paper").change(delay_ticks=9)
     with pytest.raises(BadInput, match="--delay") as refusal:
-        prepare(LoopCase(path="diagonal", controller="realtime", process=process), Hooks())
+        prepare(Scenario(path="diagonal", controller="realtime", process=process))
     assert say_on_page(str(refusal.value)).endswith("take a shorter camera delay or the physics twin")

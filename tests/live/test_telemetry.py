@@ -18,9 +18,9 @@ def test_forty_messages_a_second_or_one_a_tick(
     monkeypatch.setattr(room, "monotonic", lambda: clock[0])
     monkeypatch.setattr(Telemetry, "_see", lambda *_: np.zeros((2, 2), np.uint8))
     monkeypatch.setattr(Telemetry, "_read", lambda *_: (0.0,))
-    ready: Any = SimpleNamespace(case=SimpleNamespace(process=SimpleNamespace(ambient=300.0)))
+    setup: Any = SimpleNamespace(scenario=SimpleNamespace(process=SimpleNamespace(ambient=300.0)))
     tick: Any = SimpleNamespace(action=SimpleNamespace(predicted=np.zeros(3)))
-    teller = Telemetry(sent.append, ready, steering=None, subgrid=True)  # type: ignore[arg-type]
+    teller = Telemetry(sent.append, setup, subgrid=True)
     for k in range(round(1.0 / tick_s)):
         clock[0] += tick_s
         teller.add(k, tick)

@@ -11,7 +11,7 @@ from PIL import Image as Picture
 from laserloop.bad_input import BadInput
 from laserloop.logs import Recording, count_faults, read_log
 from laserloop.loop.replay import replay
-from laserloop.loop.scenario import LoopCase
+from laserloop.loop.scenario import Scenario
 from laserloop.process import Process
 
 HEADER = "build_time_us,cmd_laser_pos_x_mm,cmd_laser_pos_y_mm,cmd_laser_power_W,frame_file,pixel_um"
@@ -88,7 +88,7 @@ def test_pictures_can_be_shown_to_a_controller_and_moved_with_the_beam(tmp_path:
     recording = read_log(make_folder(tmp_path)).centred()
     assert recording.readings.frame is not None
     assert recording.readings.frame(3).y.mean() == pytest.approx(0.0, abs=1e-9)
-    case = LoopCase(path="", controller="twin", plant="graded", process=Process(), ticks=None)
+    case = Scenario(path="", controller="twin", plant="graded", process=Process(), ticks=None)
     found = replay(case, recording)
     assert found["ticks"] == ROWS - 1
     assert found["frames"]["readings"] == ROWS

@@ -58,7 +58,7 @@ def test_draws_are_the_same_for_a_number_and_differ_between_numbers() -> None:
     cases = [draws.draw(number) for number in range(40)]
     assert cases == [draws.draw(number) for number in range(40)]
     assert len({case.path for case in cases}) == 40
-    assert len({case.path.partition(":")[0] for case in cases}) > 5
+    assert len({case.path_name.partition(":")[0] for case in cases}) > 5
     off = np.array([[dict(case.mismatch)[name] for name, _ in draws.spread] for case in cases])
     assert (abs(off - 1.0) <= (0.1, 0.05)).all()
     assert (abs(off - 1.0).max(axis=0) > (0.07, 0.035)).all()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from laserloop.control import Status
 from laserloop.control.problem import make_twin_problem
-from laserloop.loop import run_closed_loop
+from laserloop.loop import Faults, run_closed_loop
 from laserloop.loop.scenario import make_problem
 from laserloop.native.twin import make_twin
 from laserloop.paths import find_path
@@ -70,12 +70,17 @@ def test_no_fault_of_the_camera_burns_the_plate(fault: str) -> None:
     path = find_path("zigzag:5", ticks=TICKS, tick=process.tick)
     problem = make_twin_problem(make_problem(process, None))
     change = FAULTS[fault]
+
+    class Changed(Faults):
+        def see(self, k: int, image: Image) -> Image | None:
+            return change(k, image) if k >= START else image
+
     run = run_closed_loop(
         make_plant("graded", process),
         Camera(process.camera),
         make_twin(problem, process),
         path,
-        disturb=lambda k, image: change(k, image) if k >= START else image,
+        faults=Changed(),
     )
     assert run.t_max[START:].max() < CEILING + MOST, (fault, run.t_max[START:].max())
     if fault in TOLD:

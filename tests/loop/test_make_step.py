@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from laserloop import BadInput
 from laserloop.control.controller import Status
 from laserloop.control.problem import MpcProblem, make_twin_problem
-from laserloop.control.simple import ConstantController, PiController, PiGains
-from laserloop.loop.adapters import MakeStepController, StepController
+from laserloop.control.simple import PiController, PiGains
+from laserloop.loop.adapters import MakeStepController
 from laserloop.loop.controllers import choose_camera
-from laserloop.loop.disturbances import Span, drop
-from laserloop.loop.run import run_closed_loop
+from laserloop.loop.disturbances import Fault
+from laserloop.loop.run import Testbed, run_closed_loop
 from laserloop.native.twin import make_twin
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, Plant, make_plant
@@ -55,41 +54,35 @@ def plant(path: ScanPath) -> Plant:
 
 
 @pytest.mark.parametrize("name", ["twin", "pi"])
-def test_a_loop_of_make_steps_is_the_loop(name: str, plant: Plant, path: ScanPath) -> None:
+def test_a_loop_of_ones_own_on_a_testbed_is_the_loop(name: str, plant: Plant, path: ScanPath) -> None:
     def make() -> Any:
         twin = make_twin(make_twin_problem(MpcProblem()), Process())
         return twin if name == "twin" else PiController(GAINS, (0.0, 20.0))
 
-    camera = Camera(replace(choose_camera(plant, None), pixel=50e-6))  # the state of every tick has one size
+    camera = Camera(replace(choose_camera(plant, None), pixel=50e-6))
     run = run_closed_loop(plant, camera, make(), path)
-    camera.reset()
-    image = camera.see(plant.reset())
-    stepper = StepController(make(), path, image.x, image.y, power=(0.0, 20.0))
-    powers = []
+    testbed, controller = Testbed(plant, camera, path, (0.0, 20.0)), make()
+    surface = testbed.reset()
     for k in range(len(path)):
-        u0 = stepper.make_step(image.temperature.ravel())
-        assert u0.shape == (1, 1)
-        powers.append(u0[0, 0])
-        image = camera.see(plant.step(powers[-1], path.spot(k)))
-    assert powers == pytest.approx(run.power.tolist(), abs=1e-9)
-    assert stepper.last is not None
-    with pytest.raises(BadInput, match="has ended"):
-        stepper.make_step(None)
-    stepper.reset()
-    assert stepper.powers == []
+        image = testbed.measure(k, surface)
+        action = controller.act(image, testbed.look_ahead(k, controller.horizon, controller.memory))
+        surface = testbed.apply(k, action.power)
+    assert testbed.powers == pytest.approx(run.power.tolist(), abs=1e-9)
 
 
-def test_a_state_of_another_size_is_refused_in_a_sentence(path: ScanPath) -> None:
-    stepper = StepController(ConstantController(9.0), path, np.arange(3.0), np.arange(4.0), power=(0.0, 8.0))
-    with pytest.raises(BadInput, match="whole image"):
-        stepper.make_step(np.zeros(11))
-    assert stepper.make_step(None).tolist() == [[8.0]]  # the laser's own limit
+def test_a_testbed_keeps_the_lasers_own_limits(plant: Plant, path: ScanPath) -> None:
+    testbed = Testbed(plant, Camera(), path, (0.0, 8.0))
+    testbed.reset()
+    testbed.apply(0, 9.0)
+    assert testbed.powers == [8.0]
 
 
 def test_a_planner_of_do_mpc_drives_the_loop(plant: Plant, path: ScanPath) -> None:
     planner = Planner()
     camera = Camera(choose_camera(plant, None))
-    run = run_closed_loop(plant, camera, MakeStepController(planner), path, disturb=drop(Span(5, 3)))
+    run = run_closed_loop(
+        plant, camera, MakeStepController(planner), path, faults=[Fault(kind="drop", first=5, ticks=3)]
+    )
     assert len(planner.states) == len(path)
     assert planner.states[6][0, 0] == planner.states[4][0, 0]  # no image: the last state
     assert run.statuses[6] is Status.BLIND

@@ -18,15 +18,8 @@ from laserloop.loop.adapters import Recoating, run_layers
 from laserloop.loop.controllers import choose_camera
 from laserloop.loop.disturbances import Fault
 from laserloop.loop.record import score, series_of
-from laserloop.loop.run import Steering, Tick
-from laserloop.loop.scenario import (
-    Hooks,
-    LoopCase,
-    prepare,
-    record,
-    record_case,
-    run_prepared,
-)
+from laserloop.loop.run import Tick
+from laserloop.loop.scenario import Scenario, prepare
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, make_plant
 from laserloop.process import Process
@@ -69,12 +62,12 @@ class Line:
 """
 
 
-def vary(plant: str = "graded", ticks: int = 16, **settings: Any) -> LoopCase:
+def vary(plant: str = "graded", ticks: int = 16, **settings: Any) -> Scenario:
     """A case whose settings of the process stand among its own."""
     values = settings.pop("values", {})
     process = Process().change(**values)
     given = {"path": "diagonal", "delta_k": None} | settings
-    return LoopCase(plant=plant, ticks=ticks, process=process, **given)
+    return Scenario(plant=plant, ticks=ticks, process=process, **given)
 
 
 FAULTS = (
@@ -90,7 +83,7 @@ CASES = {
         controller="twin", faults=FAULTS, mismatch=(("absorptivity", 1.1), ("emissivity", 0.95))
     ),
     "twin, adaptive margins": vary(controller="twin", adaptive=True, ticks=48, path="spiral"),
-    "twin without foresight": vary(controller="twin", foresight=0, path="vertical"),
+    "twin without foresight": vary(controller="twin", preview_ticks=0, path="vertical"),
     "realtime": vary("paper", controller="realtime"),
     "realtime, deadline": vary(
         "paper", controller="realtime", solve_s=(1e-4, 2e-4, 4e-4), policy="late", apply=2
@@ -120,17 +113,16 @@ REFUSED = {
 def run_changed() -> dict[str, Any]:
     """A loop whose window and absorptivity change on the way."""
     case = vary(controller="pi", ticks=20)
-    steering = Steering(case.process.window)
+    loop = prepare(case).loop()
+    loop.window = case.process.window
 
     def watch(k: int, tick: Tick) -> None:
         if k == 6:
-            steering.aim(700.0, 740.0)
+            loop.set_window(700.0, 740.0)
         if k == 12:
-            steering.absorb(0.9)
+            loop.set_absorbed(0.9)
 
-    hooks = Hooks(wrap=steering.wrap, drift=steering.drift, watch=watch)
-    ready = prepare(case, hooks)
-    return record(run_prepared(ready, hooks), ready.problem, model=ready.case.model)
+    return loop.run(watch=watch).to_json()
 
 
 def run_two_layers() -> dict[str, Any]:
@@ -146,7 +138,7 @@ def run_dark() -> dict[str, Any]:
     """A path that goes dark and comes back."""
     lit = np.arange(20) % 8 < 6
     path = ScanPath(name="dashes", positions=find_path("diagonal", ticks=20).positions, lit=lit)
-    return record_case(vary(controller="twin", ticks=20), Hooks(path=path))
+    return prepare(vary(controller="twin", path=path, ticks=20)).run().to_json()
 
 
 OTHERS = {"window and absorptivity change": run_changed, "layers": run_two_layers, "dark": run_dark}
@@ -164,7 +156,7 @@ def compute(name: str, folder: Path) -> Any:
         if (value := getattr(case, field)) and "own.py" in value
     }
     try:
-        return reduce(record_case(replace(case, **own)), str(folder))
+        return reduce(prepare(replace(case, **own)).run().to_json(), str(folder))
     except BadInput as refusal:
         return str(refusal)
 

@@ -12,7 +12,7 @@ from laserloop.logs import Recording
 from laserloop.logs.csv_log import from_ticks
 from laserloop.loop.record import Run
 from laserloop.loop.replay import replay
-from laserloop.loop.scenario import LoopCase, run_case
+from laserloop.loop.scenario import Scenario, prepare
 from laserloop.process import CameraSettings, Process
 
 TICKS = 60
@@ -22,9 +22,9 @@ CAMERA = CameraSettings(noise=5.0, delay=2)
 @cache
 def recorded() -> Run:
     process = replace(Process(), camera=CAMERA)
-    return run_case(
-        LoopCase(path="diagonal", controller="twin", plant="graded", process=process, ticks=TICKS)
-    )
+    return prepare(
+        Scenario(path="diagonal", controller="twin", plant="graded", process=process, ticks=TICKS)
+    ).run()
 
 
 def make_recording(measured: np.ndarray | None = None) -> Recording:
@@ -35,8 +35,8 @@ def make_recording(measured: np.ndarray | None = None) -> Recording:
     return from_ticks("run", run.t, run.positions, run.power, seen, came)
 
 
-def make_case(controller: str = "twin") -> LoopCase:
-    return LoopCase(
+def make_case(controller: str = "twin") -> Scenario:
+    return Scenario(
         path="run",
         controller=controller,
         plant="graded",

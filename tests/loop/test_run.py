@@ -10,6 +10,7 @@ from laserloop import BadInput
 from laserloop.control.controller import Action, Status
 from laserloop.control.simple import ConstantController
 from laserloop.data.episode import simulate
+from laserloop.loop.disturbances import Fault
 from laserloop.loop.record import COMPLETED, score
 from laserloop.loop.run import Tick, bound, run_closed_loop
 from laserloop.paths import ScanPath, find_path
@@ -109,7 +110,7 @@ def test_a_preview_without_foresight_goes_straight_on_from_where_the_beam_is(
     bent = replace(path, lit=lit, positions=path.positions + np.outer(np.arange(16) ** 2, [0.0, 1e-6]))
     for known in (0, 2):
         watcher = Watcher([14.0] * 15)
-        run_closed_loop(plant, Camera(), watcher, bent, foresight=known)
+        run_closed_loop(plant, Camera(), watcher, bent, preview_ticks=known)
         for k, (_, preview) in enumerate(watcher.seen[:11]):
             last = k + known
             np.testing.assert_array_equal(preview.ahead[: known + 1], bent.positions[k : last + 1])
@@ -125,7 +126,7 @@ def test_foresight_beyond_the_horizon_is_the_whole_preview(plant: Plant, path: S
     seen = []
     for known in (None, 4, 9):
         watcher = Watcher([14.0] * 15)
-        run_closed_loop(plant, Camera(), watcher, path, foresight=known)
+        run_closed_loop(plant, Camera(), watcher, path, preview_ticks=known)
         seen.append(np.array([preview.ahead for _, preview in watcher.seen]))
     assert np.array_equal(seen[0], seen[1])
     assert np.array_equal(seen[0], seen[2])
@@ -183,7 +184,7 @@ def test_no_surface_outlives_its_tick(plant: Plant, path: ScanPath) -> None:
 
 def test_power_that_drifts_away_heats_less_and_is_recorded_as_commanded(plant: Plant, path: ScanPath) -> None:
     told = ConstantController(14.0)
-    run = run_closed_loop(plant, Camera(), told, path, drift=lambda k, power: 0.5 * power if k > 6 else power)
+    run = run_closed_loop(plant, Camera(), told, path, faults=[Fault(kind="absorbed", first=7, factor=0.5)])
     powers = np.where(np.arange(15) > 6, 7.0, 14.0)
     assert np.array_equal(run.t_max, simulate(plant, path, powers).t_max)
     assert run.power.tolist() == [14.0] * 15

@@ -10,36 +10,26 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.control.controller import Action, Controller, Status
+from laserloop.control.controller import Action, Controller, Guarded, Status
 from laserloop.control.mpc import plan_with
 from laserloop.control.problem import make_twin_problem
 from laserloop.control.simple import Gains, find_gains
-from laserloop.loop.controllers import choose_camera
+from laserloop.loop.controllers import Context, choose_camera
 from laserloop.loop.disturbances import Fault
-from laserloop.loop.scenario import (
-    Hooks,
-    LoopCase,
-    Prepared,
-    choose,
-    keep_case,
-    prepare,
-    record_case,
-    run_case,
-    tell_process,
-)
+from laserloop.loop.scenario import Scenario, keep_case, prepare
 from laserloop.papers.halilovic.published import TABLE_2, TABLE_3
 from laserloop.papers.halilovic.study.loop_tables import list_table_2, list_table_3
 from laserloop.paths import ScanPath, find_path, sample_polyline
 from laserloop.paths.preview import Preview
-from laserloop.plant import Image, Plant, make_plant
+from laserloop.plant import Image, make_plant
 from laserloop.predict.model import Model, find_model, save_model
 from laserloop.predict.twin import TwinPredictor
 from laserloop.process import Process
 
-PLANNED = LoopCase(path="diagonal", controller="ipopt", model="paper-corner", ticks=2, delta_k=None)
+PLANNED = Scenario(path="diagonal", controller="ipopt", model="paper-corner", ticks=2, delta_k=None)
 
 
-def vary(**values: Any) -> LoopCase:
+def vary(**values: Any) -> Scenario:
     """A planned run of the paper's process with some values of it changed."""
     return replace(PLANNED, process=Process().change(**values))
 
@@ -50,7 +40,7 @@ def model() -> Model:
 
 
 def test_a_run_is_kept_and_not_run_again(tmp_path: Path) -> None:
-    case = LoopCase(path="diagonal", controller="pi", ticks=12)
+    case = Scenario(path="diagonal", controller="pi", ticks=12)
     first = keep_case(case, tmp_path)
     (kept,) = tmp_path.glob("runs/*/result.json")
     kept.write_text(json.dumps({**first, "overshoot_k": 123.0}))
@@ -58,7 +48,7 @@ def test_a_run_is_kept_and_not_run_again(tmp_path: Path) -> None:
 
 
 def test_a_case_is_named_by_what_its_model_learned_not_by_its_folder() -> None:
-    named = LoopCase(path="spiral", controller="ipopt", model="paper-corner").settings()
+    named = Scenario(path="spiral", controller="ipopt", model="paper-corner").settings()
     assert named["model"] == find_model("paper-corner").provenance["identity"]
 
 
@@ -70,13 +60,14 @@ def test_an_own_predictor_is_planned_with_as_a_contestant_of_the_arena_is(tmp_pa
     )
     lit = np.arange(40) % 20 < 15
     path = ScanPath(name="dashes", positions=find_path("diagonal", ticks=40).positions, lit=lit)
-    case = LoopCase(path="dashes", plant="graded", controller="sqp", model=f"{file}:Mine", ticks=40)
+    case = Scenario(path=path, plant="graded", controller="sqp", model=f"{file}:Mine", ticks=40)
 
-    def seat(ready: Prepared, plant: Plant) -> Controller:  # as the arena does
-        return plan_with(TwinPredictor(tell_process(ready)), make_twin_problem(ready.problem), name="mine")
+    def seat(context: Context) -> Controller:  # as the arena does
+        assert context.process is not None
+        return plan_with(TwinPredictor(context.process), make_twin_problem(context.problem), name="mine")
 
-    mine = run_case(case, Hooks(path=path))
-    theirs = run_case(replace(case, model=None, controller="mine"), Hooks(path=path, build=seat))
+    mine = prepare(case).run()
+    theirs = prepare(replace(case, model=None, controller="mine"), seat).run()
     assert mine.controller == theirs.controller == "mine"
     assert mine.power.tolist() == theirs.power.tolist()
     assert mine.predicted[mine.settled] == pytest.approx(780.0, abs=0.5)
@@ -98,7 +89,7 @@ def test_no_two_different_cases_share_their_settings(tmp_path: Path, model: Mode
         replace(PLANNED, faults=(Fault(kind="drop", first=1),)),
         vary(noise_k=1.0),
         vary(material="ti64"),
-        LoopCase(path=str(part), controller=f"{own}:A"),
+        Scenario(path=str(part), controller=f"{own}:A"),
     ]
     told = [json.dumps(case.settings(), sort_keys=True) for case in cases]
     own.write_text("a = 2")
@@ -113,12 +104,12 @@ def test_no_two_different_cases_share_their_settings(tmp_path: Path, model: Mode
 
 
 def test_a_fault_of_a_case_reaches_the_loop() -> None:
-    case = LoopCase(path="diagonal", controller="constant", ticks=6)
-    weak = run_case(replace(case, faults=(Fault(kind="absorbed", first=3, factor=0.5),)))
-    whole = run_case(case)
+    case = Scenario(path="diagonal", controller="constant", ticks=6)
+    weak = prepare(replace(case, faults=(Fault(kind="absorbed", first=3, factor=0.5),))).run()
+    whole = prepare(case).run()
     assert np.array_equal(weak.t_max[:3], whole.t_max[:3])
     assert (weak.t_max[3:] < whole.t_max[3:]).all()
-    blind = run_case(replace(case, controller="twin", faults=(Fault(kind="drop", first=3),)))
+    blind = prepare(replace(case, controller="twin", faults=(Fault(kind="drop", first=3),))).run()
     assert [status is Status.BLIND for status in blind.statuses] == [False] * 3 + [True] * 3
 
 
@@ -154,9 +145,11 @@ class Spy:
         return self.inner.act(image, preview)
 
 
-def spy(case: LoopCase) -> list[Image | None]:
+def spy(case: Scenario) -> list[Image | None]:
     seen: list[Image | None] = []
-    run_case(case, Hooks(wrap=lambda controller: Spy(controller, seen)))
+    loop = prepare(case).loop()
+    loop.controller = Guarded(Spy(loop.controller.inner, seen))
+    loop.run()
     return seen
 
 
@@ -169,8 +162,8 @@ def test_in_the_loop_the_camera_reads_as_the_model_learned(model: Model, tmp_pat
         (replace(PLANNED, sampling="bilinear"), (False, "bilinear")),
         (replace(PLANNED, sampling="nearest"), (False, "nearest")),
         (replace(PLANNED, model=str(tmp_path), force=True), (True, "smooth")),
-        (LoopCase(path="diagonal", controller="pi", ticks=2), (False, "nearest")),
-        (LoopCase(path="diagonal", controller="pi", ticks=2, plant="graded"), (True, "smooth")),
+        (Scenario(path="diagonal", controller="pi", ticks=2), (False, "nearest")),
+        (Scenario(path="diagonal", controller="pi", ticks=2, plant="graded"), (True, "smooth")),
     ):
         images = [image for image in spy(case) if image is not None]
         assert [(image.subgrid, image.sampling) for image in images] == [want] * 2
@@ -200,12 +193,12 @@ def test_every_setting_of_the_camera_reaches_the_loop() -> None:
 
 
 def test_tracking_and_margin_reach_the_problem() -> None:
-    ready = prepare(replace(PLANNED, tracking=7.0, delta_k=4.0), Hooks())
+    ready = prepare(replace(PLANNED, tracking=7.0, delta_k=4.0))
     assert (ready.problem.tracking_cost, ready.problem.margin_above) == (7.0, 4.0)
-    assert prepare(PLANNED, Hooks()).problem.margin_above == pytest.approx(13.32, abs=0.01)
+    assert prepare(PLANNED).problem.margin_above == pytest.approx(13.32, abs=0.01)
 
 
-MISFITS: dict[str, tuple[LoopCase, str]] = {
+MISFITS: dict[str, tuple[Scenario, str]] = {
     "alloy": (vary(material="ti64"), "material is another than in its training"),
     "window": (vary(window_k=[1500.0, 1700.0]), "peaks of 300 to 1013 K, but the window is 1500 to 1700 K"),
     "cold window": (vary(window_k=[250.0, 400.0]), "peaks of 300 to 1013 K, but the window is 250 to 400 K"),
@@ -226,20 +219,20 @@ MISFITS: dict[str, tuple[LoopCase, str]] = {
 
 def test_progress_is_told_tick_by_tick() -> None:
     told: list[tuple[int, int]] = []
-    case = LoopCase(path="diagonal", controller="constant", ticks=4)
-    run_case(case, Hooks(progress=lambda done, whole: told.append((done, whole))))
+    case = Scenario(path="diagonal", controller="constant", ticks=4)
+    prepare(case).run(lambda done, whole: told.append((done, whole)))
     assert told[-1] == (4, 4)
 
 
 def test_a_surface_of_less_emissivity_than_thought_is_seen_colder() -> None:
-    case = LoopCase(path="diagonal", controller="pi", ticks=12)
-    usual, dull = (run_case(replace(case, mismatch=m)) for m in ((), (("emissivity", 0.9),)))
+    case = Scenario(path="diagonal", controller="pi", ticks=12)
+    usual, dull = (prepare(replace(case, mismatch=m)).run() for m in ((), (("emissivity", 0.9),)))
     assert (dull.power[2:] > usual.power[2:] + 0.1).any()  # PI heats what seems cold
 
 
 @pytest.mark.parametrize(("solve_s", "late"), [((), 0), ((1e-6,), 0), ((2e-4,), 7)])
 def test_answers_are_charged_with_the_times_of_the_case(solve_s: tuple[float, ...], late: int) -> None:
-    run = run_case(replace(PLANNED, controller="realtime", solve_s=solve_s, ticks=8))
+    run = prepare(replace(PLANNED, controller="realtime", solve_s=solve_s, ticks=8)).run()
     assert sum(status is Status.LATE for status in run.statuses) >= late
     assert late or Status.LATE not in run.statuses
 
@@ -248,7 +241,7 @@ def test_answers_are_charged_with_the_times_of_the_case(solve_s: tuple[float, ..
 def test_a_model_is_refused_where_it_was_not_made_for_with_the_command_that_makes_one(what: str) -> None:
     case, why = MISFITS[what]
     with pytest.raises(BadInput) as refused:
-        prepare(case, Hooks())
+        prepare(case)
     said = str(refused.value)
     assert why in said
     process = "paper" if case.process == Process() else "FILE"
@@ -264,7 +257,7 @@ def test_a_model_is_refused_where_it_was_not_made_for_with_the_command_that_make
 @pytest.mark.parametrize("what", MISFITS)
 def test_who_insists_gets_the_run_with_a_note(what: str) -> None:
     case, why = MISFITS[what]
-    note = prepare(replace(case, force=True), Hooks()).notes[0]
+    note = prepare(replace(case, force=True)).notes[0]
     assert note.startswith("paper-corner was not made for this: ")
     assert why in note
 
@@ -272,8 +265,8 @@ def test_who_insists_gets_the_run_with_a_note(what: str) -> None:
 @pytest.mark.parametrize("what", MISFITS)
 def test_who_left_the_choice_open_gets_the_twin_where_the_best_model_does_not_fit(what: str) -> None:
     case, why = MISFITS[what]
-    ready = prepare(replace(case, controller=None, model=None), Hooks())
-    assert (ready.case.controller, ready.model) == ("twin", None)
+    ready = prepare(replace(case, controller=None, model=None))
+    assert (ready.scenario.controller, ready.model) == ("twin", None)
     if case.plant == "paper":
         assert why in ready.notes[0]
 
@@ -293,7 +286,7 @@ def test_who_left_the_choice_open_gets_the_twin_where_the_best_model_does_not_fi
 def test_what_is_left_open_is_the_best_that_ships(
     given: dict[str, Any], found: tuple[str, str | None]
 ) -> None:
-    chosen = choose(LoopCase(path="diagonal", **given))
+    chosen = Scenario(path="diagonal", **given).choose()
     assert (chosen.controller, chosen.model) == found
 
 
@@ -301,21 +294,21 @@ def test_a_part_outside_the_trained_area_is_refused(tmp_path: Path) -> None:
     (tmp_path / "part.csv").write_text("x_mm,y_mm\n3,3\n4,3\n")
     case = replace(PLANNED, path=str(tmp_path / "part.csv"), ticks=None)
     with pytest.raises(BadInput, match=r"-1\.5 to 1\.5 mm in x .* 26 of 26 lit ticks leave; .* --centre"):
-        prepare(case, Hooks())
-    assert "lit ticks leave" in prepare(replace(case, force=True), Hooks()).notes[0]
+        prepare(case)
+    assert "lit ticks leave" in prepare(replace(case, force=True)).notes[0]
     (tmp_path / "part.csv").write_text("x_mm,y_mm\n0,-1\n0,-2\n")
     with pytest.raises(BadInput, match="lit ticks leave"):
-        prepare(case, Hooks())
+        prepare(case)
     (tmp_path / "part.csv").write_text("x_mm,y_mm\n-0.5,0\n0.5,0\n")
-    assert prepare(case, Hooks()).notes == ()
+    assert prepare(case).notes == ()
 
 
 def test_the_dark_may_lead_the_beam_out_of_the_trained_area() -> None:
     path = sample_polyline(np.array([[0.0, 0.0], [0.0, 3e-3]]), name="out")
     lit = path.positions[1:, 1] < 1.4e-3
-    assert prepare(PLANNED, Hooks(path=replace(path, lit=lit))).notes == ()
+    assert prepare(replace(PLANNED, path=replace(path, lit=lit))).notes == ()
     with pytest.raises(BadInput, match="lit ticks leave"):
-        prepare(PLANNED, Hooks(path=path))
+        prepare(replace(PLANNED, path=path))
 
 
 def test_gains_are_those_of_the_speed_that_the_path_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,10 +319,10 @@ def test_gains_are_those_of_the_speed_that_the_path_has(monkeypatch: pytest.Monk
         asked.append(process.speed)
         return gains
 
-    monkeypatch.setattr("laserloop.loop.scenario.find_gains", find)
+    monkeypatch.setattr("laserloop.control.simple.find_gains", find)
     for speed in (0.304, 0.31, 0.4):
         path = sample_polyline(np.array([[0.0, 0.0], [1e-4, 0.0]]), name="line", speed=speed)
-        run_case(LoopCase(path="line", controller="constant"), Hooks(path=path))
+        prepare(Scenario(path=path, controller="constant")).run()
     assert asked == pytest.approx([0.304, 0.304, 0.4])
 
 
@@ -343,8 +336,8 @@ def test_heat_beyond_what_the_alloys_numbers_cover_is_noted(tmp_path: Path) -> N
         "        return 60.0\n"
     )
     process = Process().change(power_w=[0.0, 60.0])
-    case = LoopCase(path="diagonal", controller=f"{tmp_path / 'own.py'}:Full", process=process, ticks=12)
-    run = run_case(case)
+    case = Scenario(path="diagonal", controller=f"{tmp_path / 'own.py'}:Full", process=process, ticks=12)
+    run = prepare(case).run()
     assert run.t_max.max() > 1670.0
     assert any("1670" in note for note in run.notes)
 
@@ -353,36 +346,36 @@ def test_heat_beyond_what_the_alloys_numbers_cover_is_noted(tmp_path: Path) -> N
     "values", [{"speed_mm_s": 310.0}, {"pixel_um": 50.0}, {"power_w": [0.0, 15.0]}], ids=str
 )
 def test_what_a_model_was_made_for_it_is_used_on_without_a_word(values: dict[str, Any]) -> None:
-    assert prepare(vary(**values), Hooks()).notes == ()
+    assert prepare(vary(**values)).notes == ()
 
 
 def test_a_model_that_does_not_say_what_it_was_made_for_is_refused(model: Model, tmp_path: Path) -> None:
     save_model(replace(model, trained_for=None), tmp_path)
     case = replace(PLANNED, model=str(tmp_path))
     with pytest.raises(BadInput, match="does not say what it was made for"):
-        prepare(case, Hooks())
-    assert "does not say" in prepare(replace(case, force=True), Hooks()).notes[0]
+        prepare(case)
+    assert "does not say" in prepare(replace(case, force=True)).notes[0]
 
 
 def test_a_margin_that_does_not_cover_the_camera_is_noted() -> None:
-    assert "margin of 13.3 K was calibrated on exact images" in prepare(vary(noise_k=5.0), Hooks()).notes[0]
-    assert prepare(replace(vary(noise_k=5.0), delta_k=20.0), Hooks()).notes == ()
+    assert "margin of 13.3 K was calibrated on exact images" in prepare(vary(noise_k=5.0)).notes[0]
+    assert prepare(replace(vary(noise_k=5.0), delta_k=20.0)).notes == ()
 
 
 def test_a_delay_beyond_the_plan_is_refused() -> None:
     with pytest.raises(BadInput, match="plans 5 ticks and the image comes after 5"):
-        prepare(vary(delay_ticks=5), Hooks())
+        prepare(vary(delay_ticks=5))
 
 
 @pytest.mark.parametrize(("plant", "own"), [("paper", "node"), ("graded", "peak")])
 def test_the_oracle_foretells_the_plants_own_reading(plant: str, own: str) -> None:
-    run = run_case(LoopCase(path="diagonal", controller="oracle", plant=plant, ticks=4))
+    run = prepare(Scenario(path="diagonal", controller="oracle", plant=plant, ticks=4)).run()
     assert run.predicted == pytest.approx(getattr(run, f"t_{own}"), abs=1e-6)
 
 
 def test_a_record_names_its_process_whole_its_version_and_every_note() -> None:
     process = Process().change(material="ti64", pixel_um=40.0)
-    found = record_case(replace(PLANNED, process=process, force=True))
+    found = prepare(replace(PLANNED, process=process, force=True)).run().to_json()
     assert Process.from_json(found["process"]) == process
     assert found["process"]["material"]["name"] == process.material.name
     assert found["version"] == version("laserloop")
@@ -394,7 +387,9 @@ def test_a_record_names_its_process_whole_its_version_and_every_note() -> None:
 
 def test_the_headline_is_taken_on_the_plants_own_reading() -> None:
     for plant, own in (("paper", "node"), ("graded", "peak")):
-        found = record_case(LoopCase(path="diagonal", controller="constant", plant=plant, ticks=15))
+        found = (
+            prepare(Scenario(path="diagonal", controller="constant", plant=plant, ticks=15)).run().to_json()
+        )
         assert found["reading"] == own
         assert {name: found[name] for name in found[own]} == found[own]
         assert found["series"]["t_true_k"] == found["series"][f"t_{own}_k"]
@@ -402,12 +397,12 @@ def test_the_headline_is_taken_on_the_plants_own_reading() -> None:
 
 
 def test_adaptive_margins_are_in_the_record_and_only_the_twin_has_them() -> None:
-    case = LoopCase(path="diagonal", plant="graded", controller="twin", ticks=60, delta_k=None, adaptive=True)
-    series = record_case(case)["series"]
+    case = Scenario(path="diagonal", plant="graded", controller="twin", ticks=60, delta_k=None, adaptive=True)
+    series = prepare(case).run().to_json()["series"]
     assert len(series["margin_above_k"]) == len(series["margin_below_k"]) == 60
     assert len(set(series["margin_above_k"])) > 1  # they follow
     with pytest.raises(BadInput, match="belong to the twin"):
-        record_case(replace(case, controller="pi"))
+        prepare(replace(case, controller="pi")).run().to_json()
 
 
 @pytest.mark.parametrize(
@@ -425,11 +420,11 @@ def test_an_option_that_a_controller_does_not_use_is_refused(
     controller: str, given: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(BadInput, match=words):
-        choose(LoopCase(path="diagonal", controller=controller, plant="graded", **given))
+        Scenario(path="diagonal", controller=controller, plant="graded", **given).choose()
     for neutral in ({"delta_k": 0.0}, {"delta_k": None}, {"tracking": None}, {"graph": "folded"}):
-        choose(LoopCase(path="diagonal", controller=controller, plant="graded", **neutral))
+        Scenario(path="diagonal", controller=controller, plant="graded", **neutral).choose()
 
 
 def test_an_own_class_is_built_with_the_margin_and_the_price() -> None:
-    case = LoopCase(path="diagonal", controller="own.py:Mine", delta_k=13.0, tracking=50.0)
-    assert choose(case).delta_k == 13.0
+    case = Scenario(path="diagonal", controller="own.py:Mine", delta_k=13.0, tracking=50.0)
+    assert case.choose().delta_k == 13.0

@@ -14,7 +14,7 @@ from laserloop.control.problem import MpcProblem, Question, Solver
 from laserloop.data.excitation import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories
-from laserloop.loop.scenario import LoopCase, run_case
+from laserloop.loop.scenario import Scenario, prepare
 from laserloop.native import build
 from laserloop.native.realtime import RATIO, RealtimeSolver
 from laserloop.predict.model import Model
@@ -227,7 +227,7 @@ def test_what_it_cannot_solve_is_refused_when_it_is_built(
 
 
 def test_a_run_without_a_compiler_says_what_one_would_bring(bare: None) -> None:
-    run = run_case(LoopCase(path="diagonal", controller="realtime", model="paper-corner", ticks=3))
+    run = prepare(Scenario(path="diagonal", controller="realtime", model="paper-corner", ticks=3)).run()
     (note,) = run.notes
     assert "no C compiler was found" in note
     assert f"{RATIO} times faster" in note
@@ -235,5 +235,5 @@ def test_a_run_without_a_compiler_says_what_one_would_bring(bare: None) -> None:
 
 
 def test_a_run_with_a_compiler_needs_no_note(compilers: list[str]) -> None:
-    run = run_case(LoopCase(path="diagonal", controller="realtime", model="paper-corner", ticks=3))
+    run = prepare(Scenario(path="diagonal", controller="realtime", model="paper-corner", ticks=3)).run()
     assert run.notes == ()

@@ -12,7 +12,7 @@ from laserloop.bad_input import BadInput
 from laserloop.cli import main
 from laserloop.control.controller import Status
 from laserloop.loop.record import score
-from laserloop.loop.scenario import Hooks, LoopCase, run_case
+from laserloop.loop.scenario import Scenario, prepare
 from laserloop.paths import find_path
 
 AFFINE = '''
@@ -90,12 +90,12 @@ def curved(tmp_path: Path) -> str:
     return f"{tmp_path / 'curved.py'}:"
 
 
-def drive(model: str, **changes: Any) -> LoopCase:
-    return LoopCase(path="diagonal", model=model, ticks=14, **changes)
+def drive(model: str, **changes: Any) -> Scenario:
+    return Scenario(path="diagonal", model=model, ticks=14, **changes)
 
 
 def test_an_affine_predictor_of_ones_own_gets_exactly_one_qp_a_tick(rise: str) -> None:
-    run = run_case(drive(rise))
+    run = prepare(drive(rise)).run()
     assert set(run.statuses) == {Status.SOLVED}
     assert run.iterations.tolist() == [1] * 14
     assert run.predicted == pytest.approx(300.0 + 33.0 * run.power)
@@ -126,35 +126,36 @@ def test_it_is_benched(rise: str, tmp_path: Path) -> None:
 
 
 def test_a_price_of_the_middle_and_a_window_reach_a_predictor_of_ones_own(rise: str) -> None:
-    untracked = run_case(drive(rise, tracking=0.0))  # the least move that reaches the floor
+    untracked = prepare(drive(rise, tracking=0.0)).run()  # the least move that reaches the floor
     assert untracked.predicted[-1] == pytest.approx(760.0, abs=0.1)
     process = drive(rise).process.change(window_k=[600.0, 700.0])
-    assert run_case(drive(rise, process=process)).predicted[-1] == pytest.approx(650.0, abs=0.1)
+    assert prepare(drive(rise, process=process)).run().predicted[-1] == pytest.approx(650.0, abs=0.1)
 
 
 def test_in_dark_ticks_nothing_is_given_and_coming_back_is_no_move(rise: str) -> None:
     lit = np.array([True] * 5 + [False] * 4 + [True] * 5)
-    run = run_case(drive(rise), Hooks(path=replace(find_path("diagonal", ticks=14), lit=lit)))
+    path = replace(find_path("diagonal", ticks=14), lit=lit)
+    run = prepare(replace(drive(rise), path=path)).run()
     assert not run.power[~lit].any()
     assert run.predicted[lit][5:] == pytest.approx(780.0, abs=0.1)
 
 
 def test_a_curved_predictor_gets_more_qps_until_its_line_agrees(curved: str) -> None:
-    run = run_case(drive(f"{curved}Curved"))
+    run = prepare(drive(f"{curved}Curved")).run()
     assert set(run.statuses) == {Status.SOLVED}
     assert run.iterations[0] > 1
     assert run.predicted[-1] == pytest.approx(780.0, abs=0.1)
 
 
 def test_one_that_only_says_it_is_affine_gets_one_qp_and_is_told_of(curved: str) -> None:
-    run = run_case(drive(f"{curved}Liar"))
+    run = prepare(drive(f"{curved}Liar")).run()
     assert run.iterations.max() == 1
     assert Status.STOPPED in run.statuses
 
 
 @pytest.mark.parametrize("name", ["Silent", "Lost"])
 def test_without_a_prediction_the_laser_stays_off(name: str, curved: str) -> None:
-    run = run_case(drive(f"{curved}{name}"))
+    run = prepare(drive(f"{curved}{name}")).run()
     assert not run.power.any()
     assert set(run.statuses) == {Status.EXHAUSTED}
 
@@ -174,6 +175,6 @@ def test_a_file_that_does_not_do_is_refused_in_one_sentence(
 ) -> None:
     name = model.format(rise=rise, file=rise.rpartition(":")[0])
     with pytest.raises(BadInput) as refused:
-        run_case(drive(name, controller=controller))
+        prepare(drive(name, controller=controller)).run()
     assert words.replace("no class", "must have a class") in str(refused.value)
     assert "\n" not in str(refused.value)

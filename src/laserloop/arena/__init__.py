@@ -1,6 +1,6 @@
 """WHO IS BEST: tasks, entrants, runs, scores and the leaderboard.
 
-Task ─► LoopCase ─┐
+Task ─► Scenario ─┐
                   ├─► run (record on disk) ─► scores ─► tables ─► leaderboard
 Entrant ──────────┘
 """

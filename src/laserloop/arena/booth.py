@@ -25,7 +25,7 @@ from laserloop.arena.entrant import FORESIGHTS, Entrant, Seat
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Action, Controller, Status
 from laserloop.control.problem import MpcProblem, make_twin_problem
-from laserloop.loop.controllers import names_own
+from laserloop.loop.controllers import is_own
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 from laserloop.process import Process
@@ -187,7 +187,7 @@ def enter_own(spec: str) -> Entrant:
     """The entrant of FILE.py:NAME; nothing of the file is run here."""
     file, _, name = spec.rpartition(":")
     path = Path(file).resolve()
-    if not names_own(spec) or not path.is_file():
+    if not is_own(spec) or not path.is_file():
         raise BadInput(
             f"an own controller must read FILE.py:NAME of a file that is there, got {spec!r}: name one"
         )

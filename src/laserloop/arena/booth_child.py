@@ -36,13 +36,12 @@ def main() -> None:
 def build(name: str, problem: Any, process: Any) -> tuple[Any, dict[str, Any]]:
     """The controller, and what it wants to see; or why there is none."""
     from laserloop.bad_input import BadInput
+    from laserloop.control.controller import Guarded
     from laserloop.loop.controllers import load_controller
 
     try:
-        controller = load_controller(name, problem, process)
-        sizes = {
-            what: int(getattr(controller, what, least)) for what, least in (("horizon", 1), ("memory", 0))
-        }
+        controller = Guarded(load_controller(name, problem, process))
+        sizes = {"horizon": controller.horizon, "memory": controller.memory}
     except (BadInput, TypeError, ValueError) as problem_:
         return None, {"refused": str(problem_)}
     return controller, sizes
@@ -50,16 +49,14 @@ def build(name: str, problem: Any, process: Any) -> tuple[Any, dict[str, Any]]:
 
 def reset(controller: Any) -> dict[str, Any]:
     """Make it forget; what it raised, if it did."""
-    from laserloop.loop.run import reset as forget
-
-    return {"raised": forget(controller)}
+    return {"raised": controller.reset()}
 
 
 def act(controller: Any, image: Any, preview: Any) -> dict[str, Any]:
     """What it answers, as plain numbers."""
-    from laserloop.loop.run import decide, read_prediction
+    from laserloop.control.controller import read_prediction
 
-    action, failure = decide(controller, image, preview)
+    action, failure, _ = controller.decide(image, preview)
     predicted = read_prediction(action)
     return {
         "power": float(action.power),

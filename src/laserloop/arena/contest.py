@@ -16,7 +16,7 @@ from laserloop.arena.runs import Record, has_run, keep_run, name_run, play, sett
 from laserloop.arena.tasks import Task, find_task
 from laserloop.bad_input import BadInput
 from laserloop.cluster import Workers, check_workers, open_cluster, share_out
-from laserloop.loop.controllers import names_own
+from laserloop.loop.controllers import is_own
 
 Progress = Callable[[int, int], None]  # runs there, runs in all
 
@@ -53,7 +53,7 @@ def make_contest(tasks: Iterable[Task], entrants: Sequence[str] = (), *, own: st
     tasks = list(tasks)
     names = list(entrants) or [entrant.name for entrant in ENTRANTS]
     if own is not None:
-        if not names_own(own):
+        if not is_own(own):
             raise BadInput(
                 f"an own controller must read FILE.py:NAME, got {own!r}: add the name of its class"
             )
@@ -61,7 +61,7 @@ def make_contest(tasks: Iterable[Task], entrants: Sequence[str] = (), *, own: st
         names.append(f"{Path(file).resolve()}:{name}")
     for name in names:
         found = find_entrant(name)
-        if names_own(name) and tasks:
+        if is_own(name) and tasks:
             try_out(found, tasks[0].find_process())
     return Contest(tasks=tuple(task.name for task in tasks), entrants=tuple(dict.fromkeys(names)))
 

@@ -72,13 +72,13 @@ Train = Callable[[Path, int, Path], Cost]
 class Entrant:
     """One of those who are compared.
 
-    It is made by `make`, or else by the controller and model that its `settings` of a `LoopCase` name.
+    It is made by `make`, or else by the controller and model that its `settings` of a `Scenario` name.
     """
 
     name: str
     about: str  # one sentence
     make: Make | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)  # of LoopCase: controller, model, tracking, …
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of Scenario: controller, model, tracking, …
     foresight: str = "path"  # or "none": previews go straight on from where the beam is
     camera: bool = True  # False: no image ever comes
     passes: int = 0  # over each task before it counts, as many plant steps are charged

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from laserloop.loop.disturbances import Fault
-from laserloop.loop.scenario import LoopCase
+from laserloop.loop.scenario import Scenario
 
 Span = tuple[float, float]
 
@@ -28,7 +28,7 @@ class Level:
     lost: float = 0.0  # share of the images that do not come
     outage_ticks: int = 0  # of no image at all, once in a run
 
-    def disturb(self, case: LoopCase, seed: tuple[int, ...]) -> LoopCase:
+    def disturb(self, case: Scenario, seed: tuple[int, ...]) -> Scenario:
         """The case with all this, the same for the same seed."""
         if self == replace(OFF, name=self.name):
             return case

@@ -18,17 +18,9 @@ from laserloop.arena.tasks import Task, find_task
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Controller
 from laserloop.control.problem import make_twin_problem
+from laserloop.loop.controllers import Context
 from laserloop.loop.disturbances import Fault
-from laserloop.loop.scenario import (
-    Hooks,
-    LoopCase,
-    Prepared,
-    drive,
-    find_scan,
-    record_case,
-    tell_process,
-)
-from laserloop.plant import Plant
+from laserloop.loop.scenario import Scenario, prepare
 from laserloop.store import has_case, name_case, solve_case
 from laserloop.versions import hash_loop
 
@@ -39,12 +31,12 @@ BLIND = Fault(kind="drop")
 RUNS = "runs"
 
 
-def make_case(task: Task, entrant: Entrant) -> LoopCase:
+def make_case(task: Task, entrant: Entrant) -> Scenario:
     """The settings of a run: the task's, and what the entrant declared."""
     case = task.make_case()
     return replace(
         case,
-        foresight=0 if entrant.foresight == "none" else None,
+        preview_ticks=0 if entrant.foresight == "none" else None,
         faults=case.faults if entrant.camera else (BLIND,),
         **({"controller": entrant.name} | dict(entrant.settings)),
     )
@@ -65,7 +57,7 @@ def settings_of(task: Task, entrant: Entrant) -> Record:
 @cache
 def _hash_way(task: Task) -> str:
     """The path itself, to a picometre: whatever draws it, runs along it stay what they are."""
-    path = find_scan(task.make_case())
+    path = task.make_case().find_path()
     places = np.rint(path.positions * 1e12).astype("<i8")
     return hashlib.sha256(places.tobytes() + np.asarray(path.lit, np.uint8).tobytes()).hexdigest()[:16]
 
@@ -78,14 +70,14 @@ def _identify(entrant: Entrant) -> Record:
 
 def play(task: Task, entrant: Entrant) -> Record:
     """Close the loop of an entrant on a task."""
-    made, began = list[Controller](), process_time()
+    made, began, case = list[Controller](), process_time(), make_case(task, entrant)
 
-    def build(ready: Prepared, plant: Plant) -> Controller:
-        made.append(seat_entrant(entrant, ready, plant))
+    def make(context: Context) -> Controller:
+        made.append(seat_entrant(entrant, case, context))
         return made[-1]
 
     try:
-        record = record_case(make_case(task, entrant), Hooks(build=None if entrant.make is None else build))
+        record = prepare(case, None if entrant.make is None else make).run().to_json()
     finally:
         for controller in made:
             getattr(controller, "close", lambda: None)()
@@ -93,17 +85,17 @@ def play(task: Task, entrant: Entrant) -> Record:
     return record | spent | {"task": task.name, "entrant": entrant.name, "label": entrant.name}
 
 
-def seat_entrant(entrant: Entrant, ready: Prepared, plant: Plant) -> Controller:
+def seat_entrant(entrant: Entrant, case: Scenario, context: Context) -> Controller:
     """The controller that an entrant makes for a task, of what it declared to need."""
     assert entrant.make is not None
-    told = tell_process(ready)
+    assert context.process is not None
     seat = Seat(
-        problem=make_twin_problem(ready.problem),
-        process=replace(told, speed=ready.case.process.speed),
-        fastest=told.speed,
-        path=ready.path if entrant.foresight == "path" else None,
-        practise=Practice(ready, plant, entrant.passes) if entrant.passes else None,
-        plant=plant if entrant.bound else None,
+        problem=make_twin_problem(context.problem),
+        process=replace(context.process, speed=case.process.speed),
+        fastest=context.process.speed,
+        path=context.path if entrant.foresight == "path" else None,
+        practise=Practice(context, case.process.camera.seed, entrant.passes) if entrant.passes else None,
+        plant=context.plant if entrant.bound else None,
     )
     return entrant.make(seat)
 
@@ -111,8 +103,8 @@ def seat_entrant(entrant: Entrant, ready: Prepared, plant: Plant) -> Controller:
 class Practice:
     """Passes over a task before it counts, each with other noise; no more of them than were declared."""
 
-    def __init__(self, ready: Prepared, plant: Plant, passes: int) -> None:
-        self._ready, self._plant = ready, plant
+    def __init__(self, context: Context, seed: int, passes: int) -> None:
+        self._context, self._seed = context, seed
         self._left = passes
 
     def __call__(self, powers: FloatArray) -> FloatArray:
@@ -120,8 +112,8 @@ class Practice:
         if not self._left:
             raise BadInput("no pass is left over this task: declare more of them")
         self._left -= 1
-        dice = (self._ready.case.process.camera.seed + 1 + self._left) % 2**31
-        return drive(self._ready, self._plant, Playback(powers), Hooks(), dice=dice).measured
+        assert self._context.practise is not None
+        return self._context.practise(Playback(powers), (self._seed + 1 + self._left) % 2**31).measured
 
 
 def keep_run(task: str, entrant: str, out: Path) -> Record:

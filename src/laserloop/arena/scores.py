@@ -16,7 +16,6 @@ from laserloop.arena.coverage import cover_record
 from laserloop.arena.tasks import Task, find_task
 from laserloop.control.controller import Status
 from laserloop.loop.record import COMPLETED
-from laserloop.loop.scenario import find_scan
 from laserloop.report.run_record import mark_counted
 
 FloatArray = NDArray[np.float64]
@@ -89,6 +88,6 @@ def read_counted(
     above, below = mark_counted(record)
     if record["ending"] == COMPLETED:
         return T, above, below
-    rest = find_scan(task.make_case()).lit[len(T) :]
+    rest = task.make_case().find_path().lit[len(T) :]
     cold = np.full(len(rest), task.find_process().ambient)
     return np.append(T, cold), np.append(above, rest), np.append(below, rest)

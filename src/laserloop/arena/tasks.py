@@ -13,7 +13,7 @@ from itertools import product
 
 from laserloop.arena.levels import LEVELS
 from laserloop.bad_input import BadInput
-from laserloop.loop.scenario import TICKS, LoopCase
+from laserloop.loop.scenario import TICKS, Scenario
 from laserloop.paths.families import FAMILIES
 from laserloop.process import Process, find_process
 
@@ -76,9 +76,9 @@ class Task:
         """What everybody is told; the plant may differ from it."""
         return _read_process(self.process)
 
-    def make_case(self) -> LoopCase:
+    def make_case(self) -> Scenario:
         """The closed loop without its controller: path, process, mismatch and faults."""
-        case = LoopCase(path=self.path, plant=PLANT, process=self.find_process(), ticks=self.ticks)
+        case = Scenario(path=self.path, plant=PLANT, process=self.find_process(), ticks=self.ticks)
         dice = (VERSION, self.seed, list(FAMILIES).index(self.family), list(LEVELS).index(self.level))
         return LEVELS[self.level].disturb(case, dice)
 

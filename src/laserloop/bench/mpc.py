@@ -16,8 +16,8 @@ from laserloop.control.controller import Status
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem, Question, Solution, Solver
 from laserloop.control.sqp import SqpSolver
-from laserloop.loop.controllers import names_own
-from laserloop.loop.scenario import LoopCase, run_case
+from laserloop.loop.controllers import is_own
+from laserloop.loop.scenario import Scenario, prepare
 from laserloop.native.build import NoCompiler
 from laserloop.native.engine import CEngine
 from laserloop.native.realtime import RealtimeSolver
@@ -36,7 +36,7 @@ def run_mpc_bench(
     *, problems: int = 600, model: str = "paper-corner", seed: int = 0, progress: Progress | None = None
 ) -> dict[str, Any]:
     """Times of each solver, their ratios, and how far the first moves are from those of a tight IPOPT."""
-    if names_own(model):
+    if is_own(model):
         return time_own(model, problems)
     network = find_model(model)
     problem = MpcProblem(horizon=network.architecture.horizon)
@@ -82,8 +82,8 @@ def run_mpc_bench(
 
 def time_own(model: str, problems: int) -> dict[str, Any]:
     """Whole decisions, image in and power out, with a predictor FILE.py:NAME, on a loop of `graded`."""
-    case = LoopCase(path=PATHS[0], controller="sqp", model=model, plant="graded", ticks=problems)
-    run = run_case(case)
+    case = Scenario(path=PATHS[0], controller="sqp", model=model, plant="graded", ticks=problems)
+    run = prepare(case).run()
     median, p99 = 1e6 * np.percentile(run.wall_s, (50, 99))
     statuses = Counter(map(str, run.statuses))
     return {"problems": problems, "own": {"median_us": median, "p99_us": p99}, "statuses": dict(statuses)}

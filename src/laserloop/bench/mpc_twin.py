@@ -11,9 +11,9 @@ import numpy as np
 
 from laserloop.bench.laps import Laps
 from laserloop.bench.twin_loop import compare_with_plant
-from laserloop.control.controller import Action, Controller
+from laserloop.control.controller import Action, Controller, Guarded
 from laserloop.control.problem import MpcProblem, make_twin_problem
-from laserloop.loop.scenario import Hooks, LoopCase, make_problem, run_case
+from laserloop.loop.scenario import Scenario, make_problem, prepare
 from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.deployed import PEAK, Deployed, Frame, TickInput
 from laserloop.native.twin import UNIT, TwinController, make_twin
@@ -57,8 +57,10 @@ class Watcher:
 def record(path: str, ticks: int, process: Process) -> list[Recorded]:
     """A loop of the twin on the graded plant."""
     kept: list[Recorded] = []
-    case = LoopCase(path=path, plant="graded", controller="twin", ticks=ticks, process=process)
-    run_case(case, Hooks(wrap=lambda controller: Watcher(controller, kept)))
+    case = Scenario(path=path, plant="graded", controller="twin", ticks=ticks, process=process)
+    loop = prepare(case).loop()
+    loop.controller = Guarded(Watcher(loop.controller.inner, kept))
+    loop.run()
     return kept
 
 

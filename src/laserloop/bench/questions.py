@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from laserloop.control.controller import Controller
 from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem, Question, Solution, Solver
-from laserloop.loop.scenario import Hooks, LoopCase, run_case
+from laserloop.loop.scenario import Scenario, prepare
 
 
 class Recorder:
@@ -34,14 +33,12 @@ def collect_questions(
 ) -> list[Question]:
     """All questions of closed loops along some paths on the paper plant, without a margin."""
     questions: list[Question] = []
-
-    def record(asking: Controller) -> Controller:
+    for path in paths:
+        loop = prepare(Scenario(path=path, controller=controller, model=model, ticks=ticks)).loop()
+        asking = loop.controller.inner
         assert isinstance(asking, MpcController)
         asking.solver = Recorder(asking.solver, questions)
-        return asking
-
-    for path in paths:
-        run_case(LoopCase(path=path, controller=controller, model=model, ticks=ticks), Hooks(wrap=record))
+        loop.run()
     return questions
 
 

@@ -4,8 +4,8 @@ from time import process_time
 
 from laserloop.control.controller import Controller
 from laserloop.loop.controllers import choose_camera
-from laserloop.loop.run import Rig, Turn, follow
-from laserloop.loop.scenario import LoopCase, find_scan
+from laserloop.loop.run import ClosedLoop, Testbed
+from laserloop.loop.scenario import Scenario
 from laserloop.plant import Camera, make_plant
 from laserloop.process import Process
 
@@ -15,11 +15,11 @@ def compare_with_plant(controller: Controller, process: Process, path: str, tick
 
     The two take turns tick by tick, so that whatever else the machine does falls on both.
     """
-    case = LoopCase(path=path, plant="graded", controller="twin", ticks=ticks, process=process)
-    scan = find_scan(case)
+    case = Scenario(path=path, plant="graded", controller="twin", ticks=ticks, process=process)
+    scan = case.find_path()
     plant, alone = (make_plant(case.plant, process) for _ in range(2))
-    rig = Rig(plant, Camera(choose_camera(plant, None)), scan, process.laser.power)
-    loop = follow(Turn(rig, controller))
+    testbed = Testbed(plant, Camera(choose_camera(plant, None)), scan, process.laser.power)
+    loop = ClosedLoop(testbed, controller).follow()
     controller.reset()
     alone.reset()
     looped = replayed = 0.0

@@ -20,11 +20,11 @@ from laserloop.cli.options import (
     tell_notes,
 )
 from laserloop.cli.output import Json, Table, check_output, keep_apart, publish, save_table, writing
+from laserloop.loop.controllers import CONTROLLERS
 
 if TYPE_CHECKING:
     from laserloop.control.margins import Margins
-    from laserloop.loop.scenario import LoopCase
-    from laserloop.paths import ScanPath
+    from laserloop.loop.scenario import Scenario
     from laserloop.process import Process
 
 Delta = Annotated[
@@ -58,7 +58,11 @@ Mismatch = Annotated[
         "than the process says. laser-lag-us=125 is a lag in µs. May be given several times.",
     ),
 ]
-ControllerName = Literal["realtime", "ipopt", "sqp", "pi", "constant", "feedforward", "oracle"]  # for shells
+if TYPE_CHECKING:
+    ControllerName = str
+else:
+    ControllerName = Literal[tuple(CONTROLLERS)]  # for shells
+LISTED = ", ".join(f"{name} ({kind.help})" if kind.help else name for name, kind in CONTROLLERS.items())
 
 
 def control(
@@ -74,9 +78,7 @@ def control(
         Parameter(
             metavar="NAME",
             show_choices=False,
-            help="The controller: twin (physics, nothing trained), realtime (compiled MPC), ipopt (the "
-            "paper's), sqp (any predictor), pi, constant, feedforward, oracle (plans on the plant itself) or "
-            "an own class as FILE.py:NAME.",
+            help=f"The controller: {LISTED} or an own class as FILE.py:NAME.",
             show_default=lambda _: "the best that ships: twin on graded, realtime on paper",
         ),
     ] = None,
@@ -137,7 +139,7 @@ def control(
         laserloop control spiral --controller ipopt --model paper-base --delta-k 0
         laserloop control part.gcode --plant graded --process ti64 --controller pi
     """
-    from laserloop.loop.scenario import TICKS, LoopCase
+    from laserloop.loop.scenario import TICKS, Scenario
     from laserloop.report.run_tables import tabulate_run
 
     for option, file in (("--table", table), ("--plot", plot), ("--map", map_file)):
@@ -149,8 +151,8 @@ def control(
     )
     process = wish.change(target.find(speed_mm_s=way.speed_mm_s))
     scan = way.find(path, process, ticks=TICKS)
-    case = LoopCase(
-        path=path,
+    case = Scenario(
+        path=scan,
         controller=controller,
         model=model,
         plant=plant,
@@ -165,7 +167,7 @@ def control(
         graph=graph,
         force=force,
     )
-    record = close_loop(case, scan)
+    record = close_loop(case)
     save_table(table, record)
     _draw(record, plot, map_file)
     publish(record, json_file, tabulate_run(record))
@@ -206,38 +208,36 @@ def tell_delta(delta_k: float | None, process: "Process") -> tuple[str, ...]:
     )
 
 
-def close_loop(
-    case: "LoopCase", scan: "ScanPath | None" = None, *, tell: Callable[[Iterable[str]], None] = tell_notes
-) -> dict[str, Any]:
+def close_loop(case: "Scenario", *, tell: Callable[[Iterable[str]], None] = tell_notes) -> dict[str, Any]:
     """The record of one run, with progress bars; its notes go to `tell`, by default to standard error."""
-    from laserloop.loop.scenario import (
-        Hooks,
-        choose,
-        prepare,
-        record,
-        run_prepared,
-    )
+    from laserloop.loop.scenario import prepare
     from laserloop.planning.window import tell_melting
     from laserloop.report.terminal import show_progress
 
-    told = list[str](() if scan is None else scan.notes)
+    told = list[str](() if isinstance(case.path, str) else case.path.notes)
 
     def say(note: str) -> None:
         told.append(note)
         tell([note])
 
-    with warnings.catch_warnings(), show_progress(f"{choose(case).controller} on {case.path}") as progress:
+    with (
+        warnings.catch_warnings(),
+        show_progress(f"{case.choose().controller} on {case.path_name}") as progress,
+    ):
         warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
-        hooks = Hooks(path=scan, progress=progress, say=say)
-        ready = prepare(case, hooks)
+        setup = prepare(case)
         known = (*tell_melting(case.process), *tell_delta(case.delta_k, case.process))
-        ready = replace(ready, notes=(*ready.notes, *known))
-        found = record(run_prepared(ready, hooks), ready.problem, model=ready.case.model)
+        setup = replace(setup, notes=(*setup.notes, *known))
+        for note in setup.notes:
+            say(note)
+        found = setup.run(progress, wait=say).to_json()
     tell(note for note in found["notes"] if note not in told)
     return found
 
 
 def _draw(record: dict[str, Any], plot: Path | None, map_file: Path | None) -> None:
+    if plot is None and map_file is None:
+        return
     from laserloop.report.run_figures import draw_residual_map, draw_run
     from laserloop.report.save import save_figure
 

@@ -73,9 +73,9 @@ def tell_next(out: Path) -> str:
 
 def run_demo(notes: dict[str, None]) -> list[dict[str, Any]]:
     """The records of the demo's runs; what there is to note about them is kept for after the results."""
-    from laserloop.loop.scenario import LoopCase
+    from laserloop.loop.scenario import Scenario
 
-    common = LoopCase(path=DEMO_PATH, plant=DEMO_PLANT, ticks=DEMO_TICKS, delta_k=None)
+    common = Scenario(path=DEMO_PATH, plant=DEMO_PLANT, ticks=DEMO_TICKS, delta_k=None)
     records = list[dict[str, Any]]()
     for label, settings in DEMO_RUNS.items():
         record = close_loop(replace(common, **settings), tell=lambda said: notes.update(dict.fromkeys(said)))

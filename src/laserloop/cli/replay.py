@@ -66,13 +66,13 @@ def replay(
         laserloop replay run.json --controller pi
     """
     from laserloop.loop.replay import replay as show_to
-    from laserloop.loop.scenario import Hooks, LoopCase
+    from laserloop.loop.scenario import Scenario
     from laserloop.report.tables import tabulate_replay
     from laserloop.report.terminal import show_progress
 
     keep_apart({"--json": json_file}, {"LOG": log, "--process": process})
     recording, found = open_log(log, process, centre=centre)
-    case = LoopCase(
+    case = Scenario(
         path=log,
         controller=controller or ("twin" if model is None else None),
         model=model,
@@ -83,7 +83,7 @@ def replay(
     )
     tell_notes(recording.notes)
     with show_progress(f"{recording.name} to {case.controller or 'realtime'}") as progress:
-        record = show_to(case, recording, Hooks(progress=progress))
+        record = show_to(case, recording, progress)
     tell_notes(note for note in record["notes"] if note not in recording.notes)
     publish(record, json_file, tabulate_replay(record))
 

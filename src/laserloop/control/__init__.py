@@ -1,9 +1,14 @@
 """WHAT WE DO: the problem, one controller per file, and what each of them is asked and answers."""
 
-from laserloop.control.controller import Action, Controller, Status
-from laserloop.control.mpc import MpcController
-from laserloop.control.problem import MpcProblem, Question, Solution, Solver
-from laserloop.paths.preview import Preview
+from typing import TYPE_CHECKING
+
+from laserloop.lazy import fetch_from
+
+if TYPE_CHECKING:
+    from laserloop.control.controller import Action, Controller, Status
+    from laserloop.control.mpc import MpcController
+    from laserloop.control.problem import MpcProblem, Question, Solution, Solver
+    from laserloop.paths.preview import Preview
 
 __all__ = [
     "Action",
@@ -16,3 +21,12 @@ __all__ = [
     "Solver",
     "Status",
 ]
+
+__getattr__ = fetch_from(
+    __name__,
+    {
+        "controller": ("Preview", "Action", "Controller", "Status"),
+        "mpc": ("MpcController",),
+        "problem": ("MpcProblem", "Question", "Solution", "Solver"),
+    },
+)

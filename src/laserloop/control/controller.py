@@ -4,11 +4,13 @@ import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from numbers import Real
-from typing import Protocol
+from time import perf_counter
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from laserloop.control.problem import MpcProblem
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 
@@ -81,6 +83,77 @@ def read_answer(answer: object) -> Action:
     if not np.isfinite(float(power)):
         return Action(power=0.0, status=Status.NOT_FINITE)
     return answer if isinstance(answer, Action) else Action(power=float(power), status=Status.BARE)
+
+
+def read_prediction(action: Action) -> float:
+    """What an action says of the end of its tick, K; NaN if nothing."""
+    try:
+        return float(np.ravel(action.predicted)[0])
+    except (IndexError, TypeError, ValueError):
+        return float("nan")
+
+
+class Guarded:
+    """A controller as a loop asks it: whatever it answers or raises is an action.
+
+    A user's own may do with `act` alone.
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    @property
+    def name(self) -> str:
+        """As people call it."""
+        return str(getattr(self.inner, "name", type(self.inner).__name__))
+
+    @property
+    def horizon(self) -> int:
+        """How many ticks of the path it wants to see ahead."""
+        return int(getattr(self.inner, "horizon", 1))
+
+    @property
+    def memory(self) -> int:
+        """How many ticks behind the beam it wants to see."""
+        return int(getattr(self.inner, "memory", 0))
+
+    @property
+    def problem(self) -> MpcProblem | None:
+        """What it was asked for, if it plans."""
+        asked = getattr(self.inner, "problem", None)
+        return asked if isinstance(asked, MpcProblem) else None
+
+    @property
+    def aims(self) -> bool:
+        """Does it take another window on the way? Constant power does not look at it at all."""
+        return hasattr(self.inner, "set_window")
+
+    def set_window(self, low: float, high: float) -> None:
+        """Aim at another window, K, from the next tick on."""
+        self.inner.set_window(low, high)
+
+    def reset(self) -> str:
+        """Make it forget; what it raised, if it did."""
+        try:
+            if hasattr(self.inner, "reset"):
+                self.inner.reset()
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    def decide(self, image: Image | None, preview: Preview) -> tuple[Action, str, float]:
+        """Its answer as an action, what it raised, if it did, and how long that took, s."""
+        began = perf_counter()
+        try:
+            answer: object = self.inner.act(image, preview)
+            failure = ""
+        except Exception as error:  # a user's own controller; a bad tick is data
+            answer, failure = (
+                Action(power=0.0, status=Status.RAISED),
+                f"{type(error).__name__}: {error}",
+            )
+        wall = perf_counter() - began - getattr(self.inner, "overhead_s", 0.0)  # of reaching it
+        return read_answer(answer), failure, max(wall, 0.0)
 
 
 class ImageValidator:

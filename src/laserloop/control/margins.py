@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Action, Controller
-from laserloop.control.problem import ROOM
+from laserloop.control.problem import ROOM, MpcProblem
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 from laserloop.process import Process
@@ -228,3 +228,14 @@ class AdaptiveController:
             self._below.learn(-surprise)
             self.inner.set_margins(*self.margins)
         return action
+
+
+def adapt(controller: Controller, problem: MpcProblem) -> Controller:
+    """The same controller with margins that follow what it sees, beginning with those of the problem."""
+    if not isinstance(controller, Adjustable):
+        raise BadInput(
+            f"adaptive margins need the compiled twin, but {controller.name} is not: install a C compiler, "
+            "or leave them fixed"
+        )
+    start = Margins(above=problem.margin_above, below=problem.margin_below)
+    return AdaptiveController(controller, start=start, most=ROOM * problem.half_width)

@@ -6,15 +6,13 @@ P̄ = P/P_max      T̂_i prediction, K      J = w_P ΣP̄² + w_ΔP Σ(P̄_i −
 import math
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.controller import Status
 from laserloop.predict.predictor import Forecast
-from laserloop.predict.window import WindowForecast
 
 LONGEST_HORIZON = 100  # ticks
 ROOM = 0.9  # of half the window, which margins may take
@@ -151,6 +149,10 @@ def _check_pair(name: str, pair: tuple[float, float], unit: str) -> None:
         )
 
 
+if TYPE_CHECKING:
+    from laserloop.control.controller import Status
+    from laserloop.predict.window import WindowForecast
+
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
@@ -195,8 +197,10 @@ class Question:
         settled[~self.lit & (np.arange(len(plan)) >= count)] = 0.0
         return settled
 
-    def network(self, horizon: int) -> WindowForecast:
+    def network(self, horizon: int) -> "WindowForecast":
         """The forecast, for solvers that know only networks; others and other lengths are refused."""
+        from laserloop.predict.window import WindowForecast
+
         known = self.forecast
         if not isinstance(known, WindowForecast):
             raise BadInput(f"this solver plans with networks only, got a {type(known).__name__}: use sqp")
@@ -215,7 +219,7 @@ class Solution:
 
     plan: FloatArray  # (N_h,), W
     predicted: FloatArray  # (N_h,), K
-    status: Status  # SOLVED, STOPPED, INFEASIBLE or NO_PREDICTION
+    status: "Status"  # SOLVED, STOPPED, INFEASIBLE or NO_PREDICTION
     iterations: int
     solve_s: float  # inside the solver
 

@@ -23,15 +23,8 @@ import numpy as np
 from laserloop.bad_input import BadInput
 from laserloop.live.request import RunRequest, read_request
 from laserloop.live.telemetry import Arrays, Send, Telemetry, Words, pack
-from laserloop.loop.run import Steering, StopRun, Tick
-from laserloop.loop.scenario import (
-    Hooks,
-    LoopCase,
-    Prepared,
-    prepare,
-    record,
-    run_prepared,
-)
+from laserloop.loop.run import ClosedLoop, StopRun, Tick
+from laserloop.loop.scenario import NotMadeForThis, Scenario, Setup, prepare
 from laserloop.paths.files import ScanFile
 from laserloop.paths.text import read_bytes
 from laserloop.planning.job import Job
@@ -54,7 +47,8 @@ class RunControl:
 
     commands: "SimpleQueue[Words]"
     send: Send
-    steering: Steering | None = None
+    loop: ClosedLoop | None = None
+    changes: list[Words] = field(default_factory=list)  # asked for before the first tick
     telemetry: Telemetry | None = None
     paused: bool = False
     steps: int = 0  # ticks to go while paused
@@ -64,8 +58,6 @@ class RunControl:
 
     def tune(self, done: int, most: int) -> None:
         """Before each try of a tuning; a loop's own progress is in its ticks."""
-        if self.steering is None or self.steering.controller is not None:
-            return
         tuned: Words = {"try": done, "most": most}
         if done == 2:
             self._began = monotonic()
@@ -78,8 +70,8 @@ class RunControl:
     def watch(self, k: int, tick: Tick) -> None:
         """After every tick."""
         self.doing = {"state": "running"}
-        if self.steering is not None:
-            self.absorbed.append(self.steering.absorbed)
+        if self.loop is not None:
+            self.absorbed.append(self.loop.testbed.absorbed)
         if self.telemetry is not None:
             self.telemetry.add(k, tick)
         self.steps = max(0, self.steps - 1)
@@ -114,19 +106,31 @@ class RunControl:
     def _change(self, command: Words) -> None:
         """Another window or absorptivity; what cannot be done is said."""
         try:
-            if self.steering is not None and (window := command.get("window_k")):
-                low_high = float(window[0]), float(window[1])
-                if self.telemetry is not None:
-                    aimed = replace(self.telemetry.ready.case.process, window=low_high)
-                    check_window(aimed)
-                    self.tell(tell_melting(aimed))
-                self.steering.aim(*low_high)
-            if self.steering is not None and (factor := command.get("absorbed")):
-                self.steering.absorb(float(factor))
+            if self.loop is None:
+                self.changes.append(command)
+            else:
+                self._apply(command, self.loop)
         except BadInput as refusal:
             self.send(pack({"kind": "answer", "text": str(refusal)}))
         else:
             self.send(pack({"kind": "answer", "text": ""}))
+
+    def _apply(self, command: Words, loop: ClosedLoop) -> None:
+        if window := command.get("window_k"):
+            low_high = float(window[0]), float(window[1])
+            if self.telemetry is not None:
+                aimed = replace(self.telemetry.setup.scenario.process, window=low_high)
+                check_window(aimed)
+                self.tell(tell_melting(aimed))
+            loop.set_window(*low_high)
+        if factor := command.get("absorbed"):
+            loop.set_absorbed(float(factor))
+
+    def take(self, loop: ClosedLoop, window: tuple[float, float]) -> None:
+        """Take hold of a loop that aims at a window, K."""
+        self.loop, loop.window = loop, window
+        for command in self.changes:
+            self._change(command)
 
     def tell(self, notes: Iterable[str]) -> None:
         """Sentences for who watches."""
@@ -157,29 +161,21 @@ def do_job(job: Words, control: RunControl) -> None:
 
 def run_request(request: RunRequest, controller: str, control: RunControl) -> None:
     """A closed loop that is watched."""
-    case, path = request.make_case(controller), request.find_path()
-    control.steering = steering = Steering(case.process.window)
-    hooks = Hooks(
-        path=path,
-        wrap=steering.wrap,
-        drift=steering.drift,
-        watch=control.watch,
-        progress=control.tune,
-        say=lambda note: control.tell([note]),
-    )
+    case = replace(request.make_case(controller), path=request.find_path())
     try:
-        ready = prepare_request(case, hooks)
-        ready = replace(ready, notes=(*ready.notes, *tell_melting(case.process)))
-        control.telemetry = telemetry = Telemetry(
-            control.send, ready, steering, subgrid=case.plant == "graded"
-        )
+        setup = prepare_request(case)
+        setup = replace(setup, notes=(*setup.notes, *tell_melting(case.process)))
+        control.telemetry = telemetry = Telemetry(control.send, setup, subgrid=case.plant == "graded")
         telemetry.begin()
-        run = run_prepared(ready, hooks)
+        control.tell(setup.notes)
+        telemetry.loop = loop = setup.loop(control.tune, lambda note: control.tell([note]))
+        control.take(loop, case.process.window)
+        run = loop.run(watch=control.watch)
     except StopRun as wish:
         control.send(pack({"kind": "stopped", "ending": f"{wish} before the first tick"}))
         return
     telemetry.flush()
-    told = record(run, ready.problem, model=ready.case.model)
+    told = run.to_json()
     if request.absorptivity_error != 1.0:
         told["mismatch"] = {"absorptivity": request.absorptivity_error}
     if note := tell_changes(control.absorbed):
@@ -189,16 +185,14 @@ def run_request(request: RunRequest, controller: str, control: RunControl) -> No
     control.send(pack({"kind": "done", "ending": run.ending, "notes": told["notes"]}, {"record": content}))
 
 
-def prepare_request(case: LoopCase, hooks: Hooks) -> Prepared:
+def prepare_request(case: Scenario) -> Setup:
     """As `prepare`, but a network that was not made for this is refused with what a page can choose."""
     try:
-        return prepare(case, hooks)
-    except BadInput:
-        forced = prepare(replace(case, force=True), hooks)  # refuses whatever else is wrong
-    why = forced.notes[0].partition(": ")[2]
-    other = replace(case, plant="paper")
+        return prepare(case)
+    except NotMadeForThis as refusal:
+        why = refusal.why
     try:
-        prepare(other, hooks)
+        prepare(replace(case, plant="paper"))
         cure = f"choose Plant {PAPER}, or the physics twin"
     except BadInput:
         cure = f"choose the physics twin, or the process paper as it is on Plant {PAPER}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from laserloop.bad_input import BadInput, show
 from laserloop.loop.controllers import CONTROLLERS
-from laserloop.loop.scenario import LoopCase
+from laserloop.loop.scenario import Scenario
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.families import FAMILIES
 from laserloop.planning.window import check_window
@@ -18,7 +18,6 @@ from laserloop.process import Process, find_process, shipped_materials, shipped_
 from laserloop.process.process_file import LARGEST_FILE
 from laserloop.process.schema import find_entry
 from laserloop.process.yaml_file import load_yaml, read_text
-from laserloop.report.run_record import SPOKEN
 
 SHAPES = ("spiral", "diagonal", "vertical", "horizontal")
 TICKS = 320  # of a built-in path
@@ -31,14 +30,6 @@ KEYS = (
 )
 Uploaded = Mapping[str, tuple[str, Path]]  # those that were dropped, by id: shown name, place
 NUMBERS = ("speed_mm_s", "sigma_um", "absorptivity", "noise_k", "delay_ticks")
-EXPLAINED = {
-    "twin": "plans with a physics twin of the process",
-    "pi": "feedback of the measured peak, as most shops would do it",
-    "feedforward": "less power where the beam comes back; no camera",
-    "constant": "one power for everything, as most machines do",
-    "realtime": "plans with a trained network, for the paper's process",
-    "oracle": "plans on the plant itself: slow, the upper bound",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +65,10 @@ class RunRequest:
         notes = tuple(note.replace(str(self.file), self.path) for note in path.notes)
         return replace(path, name=self.path, notes=notes)
 
-    def make_case(self, controller: str) -> LoopCase:
+    def make_case(self, controller: str) -> Scenario:
         """The case of one of the controllers."""
         wrong = self.absorptivity_error
-        return LoopCase(
+        return Scenario(
             path=self.path,
             controller=controller,
             plant=self.plant,
@@ -215,7 +206,9 @@ def describe_form() -> dict[str, Any]:
         "materials": list(shipped_materials()),
         "shapes": list(SHAPES),
         "controllers": [
-            {"name": name, "spoken": SPOKEN.get(name, name), "text": text} for name, text in EXPLAINED.items()
+            {"name": name, "spoken": kind.label, "text": kind.about}
+            for name, kind in sorted(CONTROLLERS.items(), key=lambda item: item[1].page)
+            if kind.page
         ],
         "bounds": {name: _describe_bounds(name) for name in NUMBERS},
     }

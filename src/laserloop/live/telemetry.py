@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.control.controller import Action, Status
-from laserloop.loop.run import Steering, Tick, read_prediction
-from laserloop.loop.scenario import Prepared
+from laserloop.control.controller import Action, Status, read_prediction
+from laserloop.loop.run import ClosedLoop, Tick
+from laserloop.loop.scenario import Setup
 from laserloop.plant.sampling import lattice, smooth
 from laserloop.predict.twin import Starts
 
@@ -74,9 +74,9 @@ class Telemetry:
     """Collects ticks and sends them when it is time."""
 
     send: Send
-    ready: Prepared
-    steering: Steering
+    setup: Setup
     subgrid: bool  # does this plant's T_max lie between the nodes?
+    loop: ClosedLoop | None = None  # once it is ready to run
     rows: list[tuple[float, ...]] = field(default_factory=list)
     _first: int = 0  # of the rows that are not sent yet
     _last: tuple[int, Tick] | None = None
@@ -86,9 +86,9 @@ class Telemetry:
 
     def begin(self) -> None:
         """What a page needs before the first tick."""
-        path, process = self.ready.path, self.ready.case.process
+        path, process = self.setup.path, self.setup.scenario.process
         ambient, top = process.ambient, process.window[1]
-        if self.ready.case.plant != "paper":
+        if self.setup.scenario.plant != "paper":
             self._starts = Starts(process, path)
         self._peak = top + HEADROOM * (top - ambient)
         words: Words = {
@@ -96,7 +96,7 @@ class Telemetry:
             "path": path.name,
             "ticks": len(path),
             "tick_s": path.tick,
-            "plant": self.ready.case.plant,
+            "plant": self.setup.scenario.plant,
             "process": process.to_json(),
             "window_k": list(process.window),
             "power_w": list(process.laser.power),
@@ -104,7 +104,7 @@ class Telemetry:
             "sigma_mm": 1e3 * process.beam.sigma,
             "columns": list(COLUMNS),
             "statuses": [str(status) for status in STATUSES],
-            "notes": list(self.ready.notes),
+            "notes": list(self.setup.notes),
         }
         arrays: Arrays = {
             "x_mm": (1e3 * path.positions[1:, 0]).astype(np.float32),
@@ -128,7 +128,7 @@ class Telemetry:
         k, tick = self._last
         now, image = monotonic(), self._see(tick, k)
         words = {"kind": "ticks", "first": self._first, "k": k}
-        words |= {"low_k": self.ready.case.process.ambient, "high_k": self._peak, "reach": REACH}
+        words |= {"low_k": self.setup.scenario.process.ambient, "high_k": self._peak, "reach": REACH}
         fan = np.ravel(tick.action.predicted).astype(np.float32)
         rows = np.array(self.rows, dtype=np.float32)
         self.send(pack(words, {"rows": rows, "image": image, "fan": fan}))
@@ -139,8 +139,8 @@ class Telemetry:
     def _read(self, k: int, tick: Tick) -> tuple[float, ...]:
         """The row of a tick, in the order of COLUMNS."""
         hottest = tick.surface.peak if self.subgrid else tick.surface.node
-        status = tick.action.status if self.ready.path.lit[k] else Status.DARK
-        window = tick.action.window or self.steering.window
+        status = tick.action.status if self.setup.path.lit[k] else Status.DARK
+        window = tick.action.window or self.setup.scenario.process.window
         return (
             hottest.temperature,
             read_prediction(tick.action),
@@ -150,13 +150,13 @@ class Telemetry:
             *window,
             float(STATUSES.index(status)),
             tick.seen,
-            self.steering.absorbed,
+            1.0 if self.loop is None else self.loop.testbed.absorbed,
             float(self._counts_below(k, tick.power, window[0])),
         )
 
     def _counts_below(self, k: int, power: float, floor: float) -> bool:
         """Does a tick count below the window?"""
-        path = self.ready.path
+        path = self.setup.path
         if self._starts is None:
             return bool(path.counted[k])
         return not self._starts.excuses(power, floor) and bool(path.lit[k])
@@ -165,14 +165,14 @@ class Telemetry:
         """Above and below, K, that the plan kept; 0 for who plans nothing."""
         if action.margins is not None:
             return action.margins
-        problem = getattr(getattr(self.steering.controller, "inner", None), "problem", None)
+        problem = None if self.loop is None else self.loop.controller.problem
         return (0.0, 0.0) if problem is None else (problem.margin_above, problem.margin_below)
 
     def _see(self, tick: Tick, k: int) -> NDArray[np.uint8]:
         """The surface around the beam, 0 at ambient temperature, 255 at the scale's end; north is up."""
-        surface, process = tick.surface, self.ready.case.process
+        surface, process = tick.surface, self.setup.scenario.process
         spacing = REACH * process.beam.sigma / (SIZE - 1)
-        places = lattice(self.ready.path.positions[k + 1].copy(), 0.0, SIZE, spacing)
+        places = lattice(self.setup.path.positions[k + 1].copy(), 0.0, SIZE, spacing)
         T = smooth(surface.x, surface.y, surface.temperature, places).reshape(SIZE, SIZE)
         low = process.ambient
         self._peak = max(self._peak, float(T.max()))

@@ -15,23 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Action, Controller, ImageValidator, Status
-from laserloop.loop.record import COMPLETED, Run
-from laserloop.loop.run import (
-    Entry,
-    Progress,
-    Rig,
-    Turn,
-    bound,
-    collect,
-    decide,
-    look_ahead,
-    reset,
-    write_down,
-)
+from laserloop.loop.record import COMPLETED, Entry, Run
+from laserloop.loop.run import ClosedLoop, Progress, Testbed
 from laserloop.paths import ScanPath
 from laserloop.paths.preview import Preview
-from laserloop.plant import Camera, Image, Plant, Surface
-from laserloop.plant.camera import develop
+from laserloop.plant import Camera, Image, Plant
 
 FloatArray = NDArray[np.float64]
 Describe = Callable[[Image, Preview], ArrayLike]
@@ -43,56 +31,6 @@ class MakesSteps(Protocol):
 
     def make_step(self, x0: Any) -> Any:
         """The input for the coming step."""
-
-
-class StepController:
-    """A laserloop controller on its way along a path, for loops written for do-mpc.
-
-    Its state x0 is the camera's image, K: len(y) · len(x) numbers in any shape, or None if no image came.
-    """
-
-    def __init__(
-        self,
-        controller: Controller,
-        path: ScanPath,
-        x: ArrayLike,
-        y: ArrayLike,
-        *,
-        power: tuple[float, float],
-    ) -> None:
-        """`x` and `y`: where the columns and rows of pixels are, m; `power`: the laser's limits, W."""
-        self.controller, self._path, self._bounds = controller, path, power
-        self._x, self._y = np.array(x, np.float64), np.array(y, np.float64)
-        self.reset()
-
-    def reset(self) -> None:
-        """Back to the start of the path, on a plate at rest."""
-        if failure := reset(self.controller):
-            raise BadInput(f"the controller's reset raised {failure}: correct it")
-        self.powers: list[float] = []  # W, of all steps so far
-        self.last: Action | None = None  # the whole answer behind the last step
-
-    def make_step(self, x0: ArrayLike | None, *, age: int = 0) -> FloatArray:
-        """(1, 1): the power of the coming tick, W; `age`: ticks since the image was taken."""
-        k = len(self.powers)
-        if k >= len(self._path):
-            raise BadInput(f"the path {self._path.name} has ended after {k} steps: reset the controller")
-        horizon, memory = getattr(self.controller, "horizon", 1), getattr(self.controller, "memory", 0)
-        preview = look_ahead(self._path, k, self.powers, horizon, memory)
-        image = None if x0 is None else self._develop(x0, (k - age) * self._path.tick)
-        self.last, _ = decide(self.controller, image, preview)
-        self.powers.append(bound(self.last.power, self._bounds) if self._path.lit[k] else 0.0)
-        return np.array([[self.powers[-1]]])
-
-    def _develop(self, x0: ArrayLike, time: float) -> Image:
-        T = np.asarray(x0, np.float64)
-        if T.size != len(self._x) * len(self._y):
-            raise BadInput(
-                f"a state must have {len(self._y)} · {len(self._x)} temperatures, K, one for each pixel, got "
-                f"{T.size}: give the whole image"
-            )
-        seen = Surface(self._x, self._y, T.reshape(len(self._y), len(self._x)), time)
-        return develop(seen, sampling="smooth", subgrid=True)
 
 
 class MakeStepController:
@@ -179,9 +117,9 @@ def run_layers(
     bounds = power_bounds or plant.settings.process.laser.power
     path = join_layers(layers, recoating)
     plant.check_path(path)
-    turn = Turn(Rig(plant, camera, path, bounds), controller)
-    if failure := reset(controller):
-        return [collect(plant, controller, layers[0], [], f"the controller's reset raised {failure}")]
+    loop = ClosedLoop(Testbed(plant, camera, path, bounds), controller)
+    if failure := loop.controller.reset():
+        return [loop.record(layers[0], [], f"the controller's reset raised {failure}")]
     runs, surface, first = [], plant.reset(), 0
     for n, layer in enumerate(layers):
         camera.reset()
@@ -189,18 +127,18 @@ def run_layers(
         ending = COMPLETED
         try:
             if n > 0:
-                first = _wait(turn, first, recoating)
+                first = _wait(loop, first, recoating)
                 surface = plant.surface()
             for k in range(first, first + len(layer)):
-                tick = turn.take(k, surface)
-                ticks.append(write_down(tick))
+                tick = loop.step(k, surface)
+                ticks.append(tick.entry())
                 surface = tick.surface
                 if progress is not None:
                     progress(k + 1, len(path))
             first += len(layer)
         except BadInput as failure:
             ending = f"the plant stopped at tick {len(ticks)}: {failure}"
-        runs.append(collect(plant, controller, layer, ticks, ending))
+        runs.append(loop.record(layer, ticks, ending))
         if ending != COMPLETED:
             break
     return runs
@@ -224,16 +162,17 @@ def join_layers(layers: Sequence[ScanPath], recoating: Recoating) -> ScanPath:
     )
 
 
-def _wait(turn: Turn, k: int, recoating: Recoating) -> int:
+def _wait(loop: ClosedLoop, k: int, recoating: Recoating) -> int:
     """The pause after tick `k` − 1; the first tick of the next layer.
 
     The controller is called as often as its memory asks for, to hear of every dark tick once.
     """
-    wait, memory = recoating.ticks(turn.rig.path.tick), max(1, getattr(turn.controller, "memory", 0))
+    testbed, controller = loop.testbed, loop.controller
+    wait, memory = recoating.ticks(testbed.path.tick), max(1, controller.memory)
     for told in range(0, wait, memory):
-        if hasattr(turn.controller, "memory") or told == 0:
-            decide(turn.controller, None, turn.look_ahead(k + told))
-        turn.rig.powers += [0.0] * min(memory, wait - told)
-    turn.rig.plant.rest(wait * turn.rig.path.tick)
-    turn.rig.plant.add_layer(recoating.thickness)
+        if hasattr(controller.inner, "memory") or told == 0:
+            controller.decide(None, loop.look_ahead(k + told))
+        testbed.powers += [0.0] * min(memory, wait - told)
+    testbed.plant.rest(wait * testbed.path.tick)
+    testbed.plant.add_layer(recoating.thickness)
     return k + wait

@@ -1,33 +1,46 @@
 """What a loop must survive: faults of images and of absorbed power, and controllers that answer late."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from time import perf_counter
 
 import numpy as np
 
 from laserloop.bad_input import BadInput
-from laserloop.control.controller import Action, Controller, Status, read_answer
+from laserloop.control.controller import Action, Controller, Guarded, Status, read_answer
 from laserloop.paths.preview import Preview
 from laserloop.plant import Image
 
-Disturb = Callable[[int, Image], Image | None]
-"""Tick and image in; the image that arrives out, None if none does."""
-Drift = Callable[[int, float], float]
-"""Tick and command in; the power that the plate gets as if it had been commanded out, W."""
-
 FOR_EVER = 10**9  # ticks
+FULL_SCALE = 65535.0  # of a saturated pixel
+KINDS = ("drop", "blank", "saturate", "freeze", "absorbed")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The ticks from `first` on that a fault lasts; with a `share`, as many of them, drawn by a seed."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One fault: of images, or of `absorbed` power; a share of its ticks is drawn by a seed.
 
-    first: int
-    ticks: int = 1
-    share: float = 1.0
-    seed: int = 0
+    drop: images do not arrive; blank: they are full of NaN; saturate: their hottest pixel is at full scale;
+    freeze: the same picture comes again and again, with new time stamps.
+    """
+
+    kind: str
+    first: int = 0  # tick
+    ticks: int = FOR_EVER
+    factor: float = 1.0  # of absorbed power
+    share: float = 1.0  # of these ticks
+    seed: int = 0  # that chooses them
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.share <= 1.0:
+            raise BadInput(
+                f"the share of ticks with a fault must lie between 0 and 1, got {self.share:g}: change it"
+            )
+        if self.kind not in KINDS:
+            raise BadInput(
+                f"a fault must be one of {', '.join(KINDS[:-1])} or absorbed, got {self.kind!r}: choose one"
+            )
 
     def __contains__(self, k: int) -> bool:
         if not self.first <= k < self.first + self.ticks:
@@ -35,133 +48,49 @@ class Span:
         return self.share >= 1.0 or bool(np.random.default_rng((self.seed, k)).random() < self.share)
 
 
-def drop(span: Span) -> Disturb:
-    """Images that do not arrive."""
-    return lambda k, image: None if k in span else image
+class Faults:
+    """All faults of a loop, one after another. For one of your own, write another `see` or `weaken`."""
 
+    def __init__(self, *faults: Fault) -> None:
+        self._faults = faults
+        self.reset()
 
-def blank(span: Span) -> Disturb:
-    """Images full of NaN."""
-    return lambda k, image: _change(image, np.full_like(image.temperature, np.nan)) if k in span else image
+    def reset(self) -> None:
+        """Before the first tick."""
+        self._frozen: dict[int, Image] = {}  # by the number of the fault
 
-
-def saturate(span: Span, value: float = 65535.0) -> Disturb:
-    """One pixel, the hottest, at the sensor's full scale."""
-
-    def fault(k: int, image: Image) -> Image:
-        if k not in span:
-            return image
-        temperature = image.temperature.copy()
-        temperature.flat[int(np.argmax(temperature))] = value
-        return _change(image, temperature)
-
-    return fault
-
-
-def freeze(span: Span) -> Disturb:
-    """The same picture again and again, with new time stamps."""
-    held: list[Image] = []
-
-    def fault(k: int, image: Image) -> Image:
-        if k not in span:
-            held.clear()
-            return image
-        if not held:
-            held.append(image)
-            return image
-        old = held[0]
-        return Image(
-            time=image.time,
-            x=old.x,
-            y=old.y,
-            temperature=old.temperature,
-            peak=old.peak,
-            sampling=old.sampling,
-            subgrid=old.subgrid,
-        )
-
-    return fault
-
-
-def slow_down(every: int) -> Disturb:
-    """A camera that gives an image only every so many ticks."""
-    return lambda k, image: image if k % every == 0 else None
-
-
-def weaken(span: Span, factor: float) -> Drift:
-    """Power of which only a share arrives, as when absorptivity changes."""
-    return lambda k, power: factor * power if k in span else power
-
-
-IMAGE_FAULTS = {"drop": drop, "blank": blank, "saturate": saturate, "freeze": freeze}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """One fault as settings: of images by name, or of `absorbed` power."""
-
-    kind: str  # drop, blank, saturate, freeze or absorbed
-    first: int = 0  # tick
-    ticks: int = FOR_EVER
-    factor: float = 1.0  # of absorbed power
-    share: float = 1.0  # of these ticks
-    seed: int = 0  # of the dice that choose them
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.share <= 1.0:
-            raise BadInput(
-                f"the share of ticks with a fault must lie between 0 and 1, got {self.share:g}: change it"
-            )
-        if self.kind not in (*IMAGE_FAULTS, "absorbed"):
-            raise BadInput(
-                f"a fault must be one of {', '.join(IMAGE_FAULTS)} or absorbed, got {self.kind!r}: choose one"
-            )
-
-    @property
-    def disturb(self) -> Disturb | None:
-        """What happens to images."""
-        return IMAGE_FAULTS[self.kind](self.span) if self.kind in IMAGE_FAULTS else None
-
-    @property
-    def drift(self) -> Drift | None:
-        """What happens to power."""
-        return weaken(self.span, self.factor) if self.kind == "absorbed" else None
-
-    @property
-    def span(self) -> Span:
-        """When."""
-        return Span(self.first, self.ticks, self.share, self.seed)
-
-
-def disturb_by(faults: Sequence[Fault], last: Disturb | None = None) -> Disturb | None:
-    """What all of them do to images, one after another, and `last` after them."""
-    given = [*(fault.disturb for fault in faults), last]
-    chain = [disturb for disturb in given if disturb is not None]
-
-    def disturb(k: int, image: Image) -> Image | None:
+    def see(self, k: int, image: Image) -> Image | None:
+        """The image that arrives; None if none does."""
         arrived: Image | None = image
-        for change in chain:
-            arrived = None if arrived is None else change(k, arrived)
+        for number, fault in enumerate(self._faults):
+            if arrived is None:
+                return None
+            if k in fault:
+                arrived = self._change(number, fault.kind, arrived)
+            else:
+                self._frozen.pop(number, None)
         return arrived
 
-    return disturb if chain else None
-
-
-def drift_by(faults: Sequence[Fault], last: Drift | None = None) -> Drift | None:
-    """What all of them do to power, one after another, and `last` after them."""
-    given = [*(fault.drift for fault in faults), last]
-    chain = [drift for drift in given if drift is not None]
-
-    def drift(k: int, power: float) -> float:
-        for change in chain:
-            power = change(k, power)
+    def weaken(self, k: int, power: float) -> float:
+        """The power that the plate gets as if it had been commanded, W."""
+        for fault in self._faults:
+            if fault.kind == "absorbed" and k in fault:
+                power *= fault.factor
         return power
 
-    return drift if chain else None
-
-
-def _change(image: Image, temperature: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> Image:
-    return image.with_temperature(temperature)
+    def _change(self, number: int, kind: str, image: Image) -> Image | None:
+        match kind:
+            case "drop":
+                return None
+            case "blank":
+                return image.with_temperature(np.full_like(image.temperature, np.nan))
+            case "saturate":
+                temperature = image.temperature.copy()
+                temperature.flat[int(np.argmax(temperature))] = FULL_SCALE
+                return image.with_temperature(temperature)
+            case "freeze":
+                return replace(self._frozen.setdefault(number, image), time=image.time)
+        return image
 
 
 Pair = tuple[float, float] | None
@@ -199,23 +128,14 @@ class DeadlineController:
             raise BadInput(f"the policy must be one of {', '.join(POLICIES)}, got {policy!r}: choose one")
         if every < 1:
             raise BadInput(f"a plan must be followed for at least 1 tick, got {every}: choose 1 or more")
-        self.name = getattr(controller, "name", type(controller).__name__)
+        known = Guarded(controller)
+        self.name, self.horizon, self.memory = known.name, known.horizon, known.memory
         self._inner = controller
         self._charge = charge
         self._policy = policy
         self._every = every
         self._nominal = nominal
         self.reset()
-
-    @property
-    def horizon(self) -> int:
-        """That of the controller."""
-        return getattr(self._inner, "horizon", 1)
-
-    @property
-    def memory(self) -> int:
-        """That of the controller."""
-        return getattr(self._inner, "memory", 0)
 
     def reset(self) -> None:
         """Forget everything; the next tick is the first."""

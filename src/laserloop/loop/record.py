@@ -6,6 +6,7 @@ Scores are taken against the plant's own temperature.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,26 @@ FloatArray = NDArray[np.float64]
 COMPLETED = "path completed"
 MARGINS = ("margin_above_k", "margin_below_k")  # of each tick, in a series
 WINDOWS = ("window_low_k", "window_high_k")  # likewise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Entry:
+    """What a run keeps of a tick: numbers, neither the surface nor the plan."""
+
+    t_node: float  # K
+    t_peak: float  # K
+    power: float  # W
+    wall_s: float
+    seen: float  # K
+    seen_at: tuple[float, float]  # m
+    predicted: float  # K
+    margins: tuple[float, float] | None
+    window: tuple[float, float] | None
+    status: Status
+    iterations: int
+    solve_s: float
+    clipped: bool
+    failure: str
 
 
 # No slots: arrays are frozen after birth.
@@ -55,6 +76,7 @@ class Run:
     ending: str = COMPLETED  # why the run ended; a sentence
     notes: tuple[str, ...] = ()  # what a reader should know; sentences without their full stop
     problem: MpcProblem | None = None  # what the controller was asked for, if it plans
+    model: str | None = None  # that it planned with, by name
 
     def __repr__(self) -> str:
         low, high = self.t_max[self.counted.below], self.t_max[self.counted.above]
@@ -68,6 +90,22 @@ class Run:
     def table(self) -> dict[str, list[Any]]:
         """The run tick by tick, a list for each quantity with its unit in the name; for pandas.DataFrame."""
         return {name: list(values) for name, values in series_of(self).items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers: what it was of, its scores, then the series they were taken from."""
+        problem = self.problem or MpcProblem(window=self.process.window, power=self.process.laser.power)
+        return {
+            **score(self, problem.window),
+            "model": self.model,
+            "delta_k": problem.margin_above,
+            "delta_below_k": problem.margin_below,
+            "window_k": list(problem.window),
+            "process": self.process.to_json(),
+            "seed": self.process.camera.seed,
+            "version": version("laserloop"),
+            "notes": list(self.notes),
+            "series": series_of(self),
+        }
 
     @property
     def tick(self) -> float:

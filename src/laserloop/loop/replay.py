@@ -7,26 +7,18 @@ heated the plate that was measured.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.controller import Controller, Status
+from laserloop.control.controller import Guarded, Status, read_prediction
 from laserloop.logs.recording import CREDIBLE, FaultCounts, Recording, count_faults, fit_camera
-from laserloop.loop.controllers import WITH_NETWORK
+from laserloop.loop.controllers import needs
 from laserloop.loop.record import spread
-from laserloop.loop.run import bound, decide, look_ahead, read_prediction, reset
-from laserloop.loop.scenario import (
-    Hooks,
-    LoopCase,
-    build_controller,
-    choose,
-    prepare,
-    tell_solver,
-)
+from laserloop.loop.run import Progress, bound, look_ahead
+from laserloop.loop.scenario import Scenario, prepare
 from laserloop.paths import ScanPath
 from laserloop.paths.plate import check_on_plate
 from laserloop.plant import Hottest, Image, Surface
@@ -56,51 +48,46 @@ class Answer:
     failure: str
 
 
-def replay(case: LoopCase, recording: Recording, hooks: Hooks | None = None) -> dict[str, Any]:
+def replay(scenario: Scenario, recording: Recording, progress: Progress | None = None) -> dict[str, Any]:
     """The record of a replay: faults of the recording, commands, and how each was reached."""
-    hooks = hooks or Hooks()
-    path = recording.path(case.process.tick)
+    path = recording.path(scenario.process.tick)
     check_on_plate(
-        path.name, path.positions, path.lit, case.process.plate[:2], cure=CENTRE, units=("µm", "mm")
+        path.name, path.positions, path.lit, scenario.process.plate[:2], cure=CENTRE, units=("µm", "mm")
     )
-    ready = prepare(replace(case, ticks=len(path)), replace(hooks, path=path))
-    if ready.case.controller in WITH_NETWORK and recording.readings.frame is None:
+    setup = prepare(replace(scenario, path=path, ticks=len(path)))
+    if needs(setup.scenario.controller, "network") and recording.readings.frame is None:
         raise BadInput(
-            f"the controller {ready.case.controller} reads whole pictures, but {recording.name} has peaks "
-            "only; choose twin or pi, or give frames"
+            f"the controller {setup.scenario.controller} reads whole pictures, but {recording.name} has "
+            "peaks only; choose twin or pi, or give frames"
         )
-    process = fit_camera(ready.case.process, recording.readings)
+    process = fit_camera(setup.scenario.process, recording.readings)
     if recording.readings.frame is None:  # pictures that are painted have points, not pixels
         process = replace(process, camera=replace(process.camera, pixel=None, exposure=1))
-    ready = replace(ready, case=replace(ready.case, process=process))
-    controller = build_controller(ready, hooks, None)
-    for note in (*ready.notes, *tell_solver(controller)):
-        hooks.say(note)
+    setup = replace(setup, scenario=replace(setup.scenario, process=process))
+    controller = Guarded(setup.make_controller(None, progress))
     tally = count_faults(recording.readings)
     shown = show_readings(recording, tally, path, process)
-    answers = list(ask(controller, path, shown, process.laser.power, hooks))
-    notes = (*recording.notes, *ready.notes, *tell_solver(controller))
-    return tell(recording, tally, path, process, choose(case).controller or "", answers, notes)
+    answers = list(ask(controller, path, shown, process.laser.power, progress))
+    notes = (*recording.notes, *setup.notes, *getattr(controller.inner, "notes", ()))
+    name = scenario.choose().controller or ""
+    return tell(recording, tally, path, process, name, answers, notes)
 
 
 def ask(
-    controller: Controller,
+    controller: Guarded,
     path: ScanPath,
     shown: "Iterator[tuple[Image | None, float]]",
     bounds: tuple[float, float],
-    hooks: Hooks,
+    progress: Progress | None,
 ) -> Iterator[Answer]:
     """What a controller answers in each tick."""
-    if failure := reset(controller):
+    if failure := controller.reset():
         raise BadInput(f"the controller's reset raised {failure}; correct it")
     assert path.power is not None
     given = path.power.tolist()
-    horizon, memory = getattr(controller, "horizon", 1), getattr(controller, "memory", 0)
     for k, (image, reading) in enumerate(shown):
-        preview = look_ahead(path, k, given, horizon, memory)
-        began = perf_counter()
-        action, failure = decide(controller, image, preview)
-        wall = perf_counter() - began
+        preview = look_ahead(path, k, given, controller.horizon, controller.memory)
+        action, failure, wall = controller.decide(image, preview)
         lit = bool(path.lit[k])
         yield Answer(
             power=bound(action.power, bounds) if lit else 0.0,
@@ -111,8 +98,8 @@ def ask(
             wall_s=wall,
             failure=failure,
         )
-        if hooks.progress is not None:
-            hooks.progress(k + 1, len(path))
+        if progress is not None:
+            progress(k + 1, len(path))
 
 
 def show_readings(

@@ -1,126 +1,69 @@
-"""One closed-loop case: its settings, the run they lead to, and the record that is kept, scored and drawn.
+"""Scenario → Setup → ClosedLoop → Run: what is to be run, what that needs, and the loop that is ready to run.
 
-Every closed loop of the command line, the studies and the benches goes through `run_case`.
+Every closed loop of the command line, the studies and the benches comes from here:
+
+    run = prepare(Scenario(path="diagonal", plant="graded")).run()
 """
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Controller
-from laserloop.control.margins import Margins, find_margins
+from laserloop.control.margins import Margins, adapt, find_margins
 from laserloop.control.problem import ROOM, MpcProblem, make_twin_problem
-from laserloop.control.simple import Gains, find_gains
 from laserloop.loop.controllers import (
-    WITH_GAINS,
     WITH_MODEL,
-    adapt,
+    Context,
+    Make,
     check_used,
     choose_camera,
-    make_controller,
-    names_own,
+    is_own,
+    make_named,
+    needs,
 )
-from laserloop.loop.disturbances import (
-    DeadlineController,
-    Disturb,
-    Drift,
-    Fault,
-    disturb_by,
-    draw_charges,
-    drift_by,
-)
-from laserloop.loop.record import Run, score, series_of
-from laserloop.loop.run import Rig, Watch, run_rig
+from laserloop.loop.disturbances import DeadlineController, Fault, Faults, draw_charges
+from laserloop.loop.record import Run
+from laserloop.loop.run import ClosedLoop, Progress, Testbed, Watch
 from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import Camera, Plant, make_plant
-from laserloop.predict.model import SPEED_RANGE, Misfit, Model, find_model
 from laserloop.predict.twin.reach import judge_reach
-from laserloop.process import CameraSettings, Process, find_process, shipped_processes
+from laserloop.process import Process, find_process, shipped_processes
 from laserloop.process.camera import Sampling
 from laserloop.process.mismatch import LAG, check_factors, mismatch
 from laserloop.store import hash_file, solve_case
 
+if TYPE_CHECKING:
+    from laserloop.control.simple import Gains
+    from laserloop.predict.model import Misfit, Model
+
 Notes = tuple[str, ...]
-
-
-def tell_margin(model: Model | None, camera: CameraSettings, delta_k: float | None) -> Notes:
-    """A note if a margin is taken from a calibration that saw a better camera."""
-    perfect = (camera.noise, camera.delay, camera.every, camera.exposure) == (0.0, 0, 1, 1)
-    if model is None or not model.margin or delta_k is not None or perfect:
-        return ()
-    return (
-        f"the margin of {model.margin:.1f} K was calibrated on exact images of every tick, so it does not "
-        "cover this camera's noise, delay, rate and exposure",
-    )
-
-
-def tell_sampling(model: Model | None, sampling: Sampling | None) -> Notes:
-    """A note if temperatures ahead are read in another way than the model learned."""
-    if model is None or sampling in (None, model.sampling):
-        return ()
-    return (f"temperatures ahead are read by {sampling} sampling; the model learned from {model.sampling}",)
-
-
-def tell_uncalibrated(process: Process) -> Notes:
-    """A note that nothing is promised for this process."""
-    return (
-        f"no margins were calibrated for the process {process.name} as it is here, so none are kept; "
-        "laserloop calibrate --process finds them",
-    )
-
-
-def tell_narrow(margins: Margins, room: float) -> Notes:
-    """A note if a window has no room for its margins."""
-    if max(margins.above, margins.below) <= room:
-        return ()
-    return (
-        f"the margins of {margins.above:.1f} K above and {margins.below:.1f} K below do not fit into the "
-        f"window, so at most {room:.1f} K are kept and the promise is not",
-    )
-
-
-def tell_mismatch(factors: tuple[tuple[str, float], ...]) -> Notes:
-    """A note that the plant is not what the process says."""
-    if not factors:
-        return ()
-    told = ", ".join(f"{name} {'=' if name == LAG else '×'} {factor:g}" for name, factor in factors)
-    return (f"the plant differs from the process, and the controller does not know: {told}",)
-
-
-def tell_reach(process: Process, path: ScanPath) -> Notes:
-    """A note if the laser cannot reach the window."""
-    told = judge_reach(process, path.median_speed) if path.median_speed else None
-    return () if told is None else (told,)
-
-
-def tell_solver(controller: Controller) -> Notes:
-    """A note if the solver is not the one that was meant."""
-    return tuple(getattr(controller, "notes", ()))
-
-
-def tell_range(plant: Plant, run: Run) -> Notes:
-    """A note if the material's range of validity was left."""
-    if not len(run):
-        return ()
-    complaint = plant.settings.material.outside(plant.settings.ambient, float(run.t_max.max()))
-    return () if complaint is None else (complaint,)
-
-
-Progress = Callable[[int, int], None]
+Say = Callable[[str], object]
 
 TICKS = 320
 BEST = {"paper": ("realtime", "paper-corner"), "graded": ("twin", None)}  # of what ships, by plant
 BILINEAR = "paper-corner-bilinear"  # the best that ships for previews that are read bilinearly
+TUNING = {"constant": "about a minute", "pi": "some minutes"}  # of one core
+
+
+class NotMadeForThis(BadInput):
+    """A model is refused where it was not made for; the sentence tells what would help."""
+
+    def __init__(self, sentence: str, why: str) -> None:
+        super().__init__(sentence)
+        self.why = why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoopCase:
+class Scenario:
     """The settings of one run; together they name it."""
 
-    path: str
+    path: ScanPath | str  # itself, or a name or file, along which there are so many `ticks`
     controller: str | None = None  # None: the best that ships for the plant
     model: str | None = None  # a shipped name, a folder, or FILE.py:NAME
     plant: str = "paper"
@@ -131,7 +74,7 @@ class LoopCase:
     adaptive: bool = False  # do the margins follow what the camera sees?
     tracking: float | None = None  # price of leaving the window's middle; None: the controller's own
     mismatch: tuple[tuple[str, float], ...] = ()  # what the plant has and the process does not say
-    foresight: int | None = None  # ticks of the way ahead that previews tell truly; None: all of it
+    preview_ticks: int | None = None  # of the way ahead that previews tell truly; None: all of it
     faults: tuple[Fault, ...] = ()  # of images or of absorbed power, one after another
     sampling: Sampling | None = None  # how temperatures ahead are read; None: as the model learned
     graph: str = "folded"  # of ipopt: folded, or the paper's plain one
@@ -141,17 +84,37 @@ class LoopCase:
     apply: int = 1  # powers of a plan given before the next question
     force: bool = False  # also with a model that was not made for this
 
+    @property
+    def path_name(self) -> str:
+        """What people call the path."""
+        return self.path if isinstance(self.path, str) else self.path.name
+
+    def find_path(self) -> ScanPath:
+        """The path; files go at their own speed, where they have one, else at that of the process."""
+        if isinstance(self.path, ScanPath):
+            return self.path
+        process = self.process
+        return find_path(
+            self.path,
+            ticks=self.ticks,
+            default_speed=process.speed,
+            tick=process.tick,
+            plate=process.plate[:2],
+            power_max=process.laser.power[1],
+        )
+
     def settings(self) -> dict[str, Any]:
-        """What names the case: all of it, the model by what it was trained from, files by their content."""
-        named = asdict(replace(self, process=Process()))
-        if self.model is not None and not names_own(self.model):
+        """What names the run: all of it, the model by what it was trained from, files by their content."""
+        named = asdict(replace(self, process=Process(), path=""))
+        named["path"] = self.path if isinstance(self.path, str) else _identify(self.path)
+        if self.model is not None and not is_own(self.model):
+            from laserloop.predict.model import find_model
+
             model = find_model(self.model)
             named["model"] = model.provenance.get("identity", self.model)
             named["delta_k"] = model.margin if self.delta_k is None else self.delta_k
-        files = [
-            name.rpartition(":")[0] for name in (self.controller, self.model) if name and names_own(name)
-        ]
-        files += [self.path] if names_file(self.path) else []
+        files = [name.rpartition(":")[0] for name in (self.controller, self.model) if name and is_own(name)]
+        files += [self.path] if isinstance(self.path, str) and names_file(self.path) else []
         return {
             "study": "closed loop",
             **named,
@@ -161,212 +124,184 @@ class LoopCase:
             "files": [hash_file(file) for file in files],
         }
 
+    def choose(self) -> "Scenario":
+        """The same with the best that ships for its plant, where controller or model were left open."""
+        controller, model = self.controller, self.model
+        if controller is None and model is None:
+            controller, model = BEST[self.plant]
+            model = BILINEAR if model and self.sampling == "bilinear" else model
+        elif controller is None:
+            controller = "sqp" if is_own(model or "") else "realtime"
+        elif controller in WITH_MODEL and model is None:
+            model = BILINEAR if self.sampling == "bilinear" else BEST["paper"][1]
+        given = {"--model": model, "--delta-k": self.delta_k, "--tracking": self.tracking}
+        wanted = [option for option, value in given.items() if value]
+        check_used(controller, [*wanted, *(["--graph"] if self.graph != "folded" else [])])
+        if self.sampling is not None and (model is None or is_own(model)):
+            raise BadInput(
+                f"--sampling belongs to controllers that plan with a network ({', '.join(WITH_MODEL)}), but "
+                f"this one is {controller}; leave it out"
+            )
+        return replace(self, controller=controller, model=model)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hooks:
-    """What may be watched or changed in a run besides its settings."""
+class Setup:
+    """A scenario with nothing left open, and what it runs with."""
 
-    path: ScanPath | None = None  # instead of the one that the case names
-    disturb: Disturb | None = None  # after the faults of the case
-    drift: Drift | None = None  # likewise
-    watch: Watch | None = None  # every tick as it is done
-    progress: Progress | None = None
-    say: Callable[[str], None] = lambda _: None  # what a person should know of the run
-    wait: Callable[[str], None] | None = None  # why it takes long; None: as `say`
-    wrap: Callable[[Controller], Controller] | None = None  # around the controller
-    build: Callable[["Prepared", Plant], Controller] | None = None  # instead of the one the case names
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
-    """A case with nothing left open, and what it runs with."""
-
-    case: LoopCase
+    scenario: Scenario
     path: ScanPath
-    model: Model | None  # the network; a predictor from a user's file is none
+    model: "Model | None"  # the network; a predictor from a user's file is none
     problem: MpcProblem
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
+    make: Make | None = None  # of the controller, instead of the one that the scenario names
+
+    def run(
+        self, progress: Progress | None = None, watch: Watch | None = None, wait: Say | None = None
+    ) -> Run:
+        """Close the loop; `wait` is told why it takes long to begin."""
+        return self.loop(progress, wait).run(progress, watch)
+
+    def loop(self, progress: Progress | None = None, wait: Say | None = None) -> ClosedLoop:
+        """All made, on a plate at rest; gains that nobody tuned yet are tuned first, with `progress`."""
+        scenario, plant = self.scenario, self.make_plant()
+        controller = self.make_controller(plant, progress, wait)
+        notes = tuple(getattr(controller, "notes", ()))
+        if scenario.solve_s or scenario.apply > 1:
+            charge = draw_charges(scenario.solve_s)
+            controller = DeadlineController(
+                controller, charge=charge, policy=scenario.policy, every=scenario.apply
+            )
+        return ClosedLoop(
+            self.testbed(plant),
+            controller,
+            process=replace(scenario.process, tick=self.path.tick),
+            problem=self.problem,
+            model=scenario.model,
+            notes=(*self.notes, *notes),
+        )
+
+    def make_plant(self) -> Plant:
+        """The plant, with all in which it differs from what the process says."""
+        factors = dict(self.scenario.mismatch)
+        process = replace(mismatch(self.scenario.process, factors), tick=self.path.tick)
+        plant = make_plant(self.scenario.plant, process, absorbed=factors.get("absorptivity", 1.0))
+        plant.check_path(self.path)
+        return plant
+
+    def testbed(self, plant: Plant, seed: int | None = None) -> Testbed:
+        """Plant, camera and laser with the faults of the scenario; `seed`: another of the camera's noise."""
+        camera = choose_camera(plant, self.model, self.scenario.sampling)
+        emissivity = dict(self.scenario.mismatch).get("emissivity", 1.0)
+        seed = camera.seed if seed is None else seed
+        return Testbed(
+            plant,
+            Camera(replace(camera, emissivity=emissivity, seed=seed)),
+            self.path,
+            plant.settings.process.laser.power,
+            self.scenario.preview_ticks,
+            Faults(*self.scenario.faults),
+        )
+
+    def make_controller(
+        self, plant: Plant | None, progress: Progress | None = None, wait: Say | None = None
+    ) -> Controller:
+        """The controller, which only an oracle gives the plant to."""
+        scenario = self.scenario
+
+        def practise(controller: Controller, seed: int) -> Run:
+            assert plant is not None
+            return ClosedLoop(self.testbed(plant, seed), controller).run()
+
+        context = Context(
+            problem=self.problem,
+            process=self.told_process,
+            plant=plant,
+            model=self.model or scenario.model,
+            graph=scenario.graph,
+            compensate=scenario.compensate,
+            path=self.path,
+            practise=practise,
+        )
+        if self.make is not None:
+            return self.make(context)
+        assert scenario.controller is not None
+        if needs(scenario.controller, "gains"):
+            context = replace(context, gains=self._find_gains(progress, wait))
+        controller = make_named(scenario.controller, context)
+        return adapt(controller, self.problem) if scenario.adaptive else controller
+
+    @property
+    def told_process(self) -> Process:
+        """The process as a controller is told of it: at the tick and the highest speed of its path."""
+        fastest = float(self.path.lit_speeds.max(initial=0.0))
+        process = self.scenario.process
+        return replace(process, tick=self.path.tick, speed=fastest or process.speed)
+
+    def _find_gains(self, progress: Progress | None, wait: Say | None) -> "Gains":
+        """Shipped gains where they were tuned for just this, otherwise tuned now."""
+        from laserloop.control.simple import find_gains
+        from laserloop.predict.model import SPEED_RANGE
+
+        name, speed = self.scenario.controller or "", self.path.median_speed
+        process, usual = self.scenario.process, self.scenario.process.speed
+        if speed and not usual / SPEED_RANGE <= speed <= usual * SPEED_RANGE:
+            process = replace(process, speed=speed)
+        found = find_gains(self.scenario.plant, process)
+        if found is not None:
+            return found
+        from laserloop.loop.tune import tune_for
+
+        if wait is not None:
+            wait(
+                f"no gains of {name} ship for this plant and process, so they are tuned first: "
+                f"{TUNING.get(name, 'minutes')}"
+            )
+        return tune_for(self.scenario.plant, process, self.problem, names=(name,), progress=progress)
 
 
-def keep_case(case: LoopCase, root: Path) -> dict[str, Any]:
-    """The record of a case, from disk if it is there."""
-    return solve_case(root / "runs", case.settings(), lambda: record_case(case))
+def prepare(scenario: Scenario, make: Make | None = None) -> Setup:
+    """Find path, model and problem; a model not made for this is refused, unless forced or chosen here.
 
-
-def record_case(case: LoopCase, hooks: Hooks | None = None) -> dict[str, Any]:
-    """The record of a case: its scores, then the series they were taken from."""
-    ready = prepare(case, hooks := hooks or Hooks())
-    return record(run_prepared(ready, hooks), ready.problem, model=ready.case.model)
-
-
-def run_case(case: LoopCase, hooks: Hooks | None = None) -> Run:
-    """Close the loop that a case describes."""
-    return run_prepared(prepare(case, hooks := hooks or Hooks()), hooks)
-
-
-def prepare(case: LoopCase, hooks: Hooks) -> Prepared:
-    """Find path, model and problem; a model not made for this is refused, unless forced or chosen here."""
-    path = hooks.path or find_scan(case)
-    chosen = choose(case) if hooks.build is None else case
-    model = None if chosen.model is None or names_own(chosen.model) else find_model(chosen.model)
-    misfits = find_misfits(model, chosen, path)
-    notes: tuple[str, ...] = ()
-    if misfits and case.force:
-        notes = (f"{chosen.model} was not made for this: {_list(misfits)}",)
-    elif misfits and case.controller is None and case.model is None:
-        notes = (f"{chosen.model} was not made for this ({_list(misfits)}), so the twin is used",)
+    `make`: what makes the controller, instead of the name that the scenario has.
+    """
+    path = scenario.find_path()
+    chosen = scenario.choose() if make is None else scenario
+    model = _find_model(chosen.model)
+    misfits, notes = find_misfits(model, chosen, path), Notes()
+    why = "; ".join(misfit.why for misfit in misfits)
+    if misfits and scenario.force:
+        notes = (f"{chosen.model} was not made for this: {why}",)
+    elif misfits and scenario.controller is None and scenario.model is None:
+        notes = (f"{chosen.model} was not made for this ({why}), so the twin is used",)
         chosen, model = replace(chosen, controller="twin", model=None), None
     elif misfits:
-        raise _refuse(chosen, misfits)
-    problem = make_problem(case.process, model, delta_k=case.delta_k, tracking=case.tracking)
-    if chosen.controller == "twin" or names_own(chosen.model or ""):
-        problem = make_twin_problem(problem, case.tracking)
+        raise NotMadeForThis(_word_refusal(chosen, misfits, why), why)
+    problem = make_problem(scenario.process, model, delta_k=scenario.delta_k, tracking=scenario.tracking)
+    if chosen.controller == "twin" or is_own(chosen.model):
+        problem = make_twin_problem(problem, scenario.tracking)
     if chosen.controller == "twin":
-        margins = case.margins or find_margins(case.plant, case.process)
-        if case.delta_k is None and (margins or not case.adaptive):
-            problem, told_margins = keep_margins(problem, margins, case.process)
-            notes += told_margins
-    elif case.margins is not None or case.adaptive:
+        margins = scenario.margins or find_margins(scenario.plant, scenario.process)
+        if scenario.delta_k is None and (margins or not scenario.adaptive):
+            problem, margin_notes = keep_margins(problem, margins, scenario.process)
+            notes += margin_notes
+    elif scenario.margins is not None or scenario.adaptive:
         raise BadInput(
             f"margins of a process belong to the twin, but the controller is {chosen.controller}: drop them"
         )
-    check_factors(dict(case.mismatch))
-    delta = case.delta_k
-    told = (*notes, *tell_margin(model, case.process.camera, delta), *tell_mismatch(case.mismatch))
-    told += (*tell_reach(case.process, path), *tell_sampling(model, case.sampling))
-    return Prepared(chosen, path, model, problem, told)
+    check_factors(dict(scenario.mismatch))
+    notes += (*_note_margin(model, scenario), *_note_mismatch(scenario.mismatch))
+    notes += (*_note_reach(scenario.process, path), *_note_sampling(model, scenario.sampling))
+    return Setup(chosen, path, model, problem, notes, make)
 
 
-def keep_margins(
-    problem: MpcProblem, margins: Margins | None, process: Process
-) -> tuple[MpcProblem, tuple[str, ...]]:
-    """The twin's problem with margins, as far as there is room, and what there is to say of them."""
-    if margins is None:
-        return problem, tell_uncalibrated(process)
-    room = ROOM * problem.half_width
-    kept = replace(problem, margin_above=min(margins.above, room), margin_below=min(margins.below, room))
-    return kept, tell_narrow(margins, room)
-
-
-def choose(case: LoopCase) -> LoopCase:
-    """The case with the best that ships for its plant, where controller or model were left open."""
-    controller, model = case.controller, case.model
-    if controller is None and model is None:
-        controller, model = BEST[case.plant]
-        model = BILINEAR if model and case.sampling == "bilinear" else model
-    elif controller is None:
-        controller = "sqp" if names_own(model or "") else "realtime"
-    elif controller in WITH_MODEL and model is None:
-        model = BILINEAR if case.sampling == "bilinear" else BEST["paper"][1]
-    given = {"--model": model, "--delta-k": case.delta_k, "--tracking": case.tracking}
-    wanted = [option for option, value in given.items() if value]
-    check_used(controller, [*wanted, *(["--graph"] if case.graph != "folded" else [])])
-    if case.sampling is not None and (model is None or names_own(model)):
-        raise BadInput(
-            f"--sampling belongs to controllers that plan with a network ({', '.join(WITH_MODEL)}), but this "
-            f"one is {controller}; leave it out"
-        )
-    return replace(case, controller=controller, model=model)
-
-
-def run_prepared(ready: Prepared, hooks: Hooks) -> Run:
-    """Close the loop of a case that is prepared."""
-    case, path = ready.case, ready.path
-    plant = build_plant(case, path)
-    for note in ready.notes:
-        hooks.say(note)
-    controller = build_controller(ready, hooks, plant)
-    told = tell_solver(controller)
-    if case.solve_s or case.apply > 1:
-        charge = draw_charges(case.solve_s)
-        controller = DeadlineController(controller, charge=charge, policy=case.policy, every=case.apply)
-    run = drive(ready, plant, controller if hooks.wrap is None else hooks.wrap(controller), hooks)
-    notes = (*run.notes, *ready.notes, *told, *tell_range(plant, run))
-    process = replace(case.process, tick=path.tick)
-    return replace(run, process=process, notes=notes, problem=ready.problem)
-
-
-def drive(
-    ready: Prepared, plant: Plant, controller: Controller, hooks: Hooks, *, dice: int | None = None
-) -> Run:
-    """One pass of a controller over the path of a case, with its camera and its faults.
-
-    `dice`: another seed of the camera's noise.
-    """
-    rig = make_rig(ready.case, ready.path, plant, model=ready.model, dice=dice)
-    faults = ready.case.faults
-    rig.disturb, rig.drift = disturb_by(faults, hooks.disturb), drift_by(faults, hooks.drift)
-    return run_rig(rig, controller, hooks.progress, hooks.watch)
-
-
-def build_plant(case: LoopCase, path: ScanPath) -> Plant:
-    """The plant of a case, with all in which it differs from what the process says."""
-    factors = dict(case.mismatch)
-    absorbed = factors.get("absorptivity", 1.0)
-    process = replace(mismatch(case.process, factors), tick=path.tick)
-    plant = make_plant(case.plant, process, absorbed=absorbed)
-    plant.check_path(path)
-    return plant
-
-
-def make_rig(
-    case: LoopCase, path: ScanPath, plant: Plant, *, model: Model | None = None, dice: int | None = None
-) -> Rig:
-    """Plant, camera and laser of a case with its faults; `dice`: another seed of the camera's noise."""
-    camera = choose_camera(plant, model, case.sampling)
-    seed = camera.seed if dice is None else dice
-    emissivity = dict(case.mismatch).get("emissivity", 1.0)
-    return Rig(
-        plant,
-        Camera(replace(camera, emissivity=emissivity, seed=seed)),
-        path,
-        plant.settings.process.laser.power,
-        case.foresight,
-        disturb_by(case.faults),
-        drift_by(case.faults),
-    )
-
-
-def build_controller(ready: Prepared, hooks: Hooks, plant: Plant | None) -> Controller:
-    """The controller of a case; only an oracle needs the plant."""
-    case = ready.case
-    if hooks.build is not None and plant is not None:
-        return hooks.build(ready, plant)
-    assert case.controller is not None
-    controller = make_controller(
-        case.controller,
-        ready.problem,
-        plant=plant,
-        model=ready.model or case.model,
-        gains=_find_gains(ready, hooks),
-        options={"graph": case.graph, "compensate": case.compensate},
-        process=tell_process(ready),
-    )
-    return adapt(controller, ready.problem) if case.adaptive else controller
-
-
-def tell_process(ready: Prepared) -> Process:
-    """The process as a controller is told of it: at the tick and the highest speed of its path."""
-    process, path = ready.case.process, ready.path
-    fastest = float(path.lit_speeds.max(initial=0.0))
-    return replace(process, tick=path.tick, speed=fastest or process.speed)
-
-
-def find_scan(case: LoopCase) -> ScanPath:
-    """The path of a case; files go at their own speed, where they have one, else at that of the process."""
-    process = case.process
-    return find_path(
-        case.path,
-        ticks=case.ticks,
-        default_speed=process.speed,
-        tick=process.tick,
-        plate=process.plate[:2],
-        power_max=process.laser.power[1],
-    )
+def keep_case(scenario: Scenario, root: Path) -> dict[str, Any]:
+    """The record of a run, from disk if it is there."""
+    return solve_case(root / "runs", scenario.settings(), lambda: prepare(scenario).run().to_json())
 
 
 def make_problem(
-    process: Process, model: Model | None, *, delta_k: float | None = None, tracking: float | None = None
+    process: Process, model: "Model | None", *, delta_k: float | None = None, tracking: float | None = None
 ) -> MpcProblem:
     """What is wanted of a process, over the horizon of a model, with its own margin unless given."""
     margin = (model.margin if model is not None else None) or 0.0
@@ -379,11 +314,32 @@ def make_problem(
     return problem if model is None else replace(problem, horizon=model.architecture.horizon)
 
 
-def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[Misfit]:
+def keep_margins(
+    problem: MpcProblem, margins: Margins | None, process: Process
+) -> tuple[MpcProblem, tuple[str, ...]]:
+    """The twin's problem with margins, as far as there is room, and what there is to say of them."""
+    if margins is None:
+        return problem, (
+            f"no margins were calibrated for the process {process.name} as it is here, so none are kept; "
+            "laserloop calibrate --process finds them",
+        )
+    room = ROOM * problem.half_width
+    kept = replace(problem, margin_above=min(margins.above, room), margin_below=min(margins.below, room))
+    if max(margins.above, margins.below) <= room:
+        return kept, ()
+    return kept, (
+        f"the margins of {margins.above:.1f} K above and {margins.below:.1f} K below do not fit into the "
+        f"window, so at most {room:.1f} K are kept and the promise is not",
+    )
+
+
+def find_misfits(model: "Model | None", scenario: Scenario, path: ScanPath) -> "list[Misfit]":
     """What speaks against a model here."""
     if model is None:
         return []
-    delay, horizon = case.process.camera.delay, model.architecture.horizon
+    from laserloop.predict.model import Misfit
+
+    delay, horizon = scenario.process.camera.delay, model.architecture.horizon
     if delay >= horizon:
         raise BadInput(
             f"a plan must outlast the delay, but the model plans {horizon} ticks and the image comes after "
@@ -391,69 +347,72 @@ def find_misfits(model: Model | None, case: LoopCase, path: ScanPath) -> list[Mi
         )
     if model.trained_for is None:
         return [Misfit("it does not say what it was made for")]
-    return model.trained_for.find_misfits(case.process, case.plant, path)
+    return model.trained_for.find_misfits(scenario.process, scenario.plant, path)
 
 
-def record(run: Run, problem: MpcProblem, *, model: str | None) -> dict[str, Any]:
-    """A run as plain numbers: what it was of, its scores, then the series they were taken from."""
-    return {
-        **score(run, problem.window),
-        "model": model,
-        "delta_k": problem.margin_above,
-        "delta_below_k": problem.margin_below,
-        "window_k": list(problem.window),
-        "process": run.process.to_json(),
-        "seed": run.process.camera.seed,
-        "version": version("laserloop"),
-        "notes": list(run.notes),
-        "series": series_of(run),
-    }
-
-
-TUNING = {"constant": "about a minute", "pi": "some minutes"}  # of one core
-
-
-def _find_gains(ready: Prepared, hooks: Hooks) -> Gains | None:
-    """Shipped gains where they were tuned for just this, otherwise tuned now."""
-    case, path = ready.case, ready.path
-    if case.controller not in WITH_GAINS:
+def _find_model(name: str | None) -> "Model | None":
+    if name is None or is_own(name):
         return None
-    speed = path.median_speed
-    process, usual = case.process, case.process.speed
-    if speed and not usual / SPEED_RANGE <= speed <= usual * SPEED_RANGE:
-        process = replace(process, speed=speed)
-    found = find_gains(case.plant, process)
-    if found is None:
-        from laserloop.loop.tune import tune_for
+    from laserloop.predict.model import find_model
 
-        long = TUNING.get(case.controller or "", "minutes")
-        why = (
-            f"no gains of {case.controller} ship for this plant and process, so they are tuned first: {long}"
-        )
-        (hooks.wait or hooks.say)(why)
-        only = (case.controller or "",)
-        found = tune_for(case.plant, process, ready.problem, names=only, progress=hooks.progress)
-    return found
+    return find_model(name)
 
 
-def _refuse(case: LoopCase, misfits: list[Misfit]) -> BadInput:
+def _identify(path: ScanPath) -> dict[str, Any]:
+    """A path by where it goes, to a picometre, and where it is lit."""
+    places = np.rint(path.positions * 1e12).astype("<i8")
+    digest = hashlib.sha256(places.tobytes() + np.asarray(path.lit, np.uint8).tobytes())
+    return {"name": path.name, "tick": path.tick, "content": digest.hexdigest()[:16]}
+
+
+def _word_refusal(scenario: Scenario, misfits: "list[Misfit]", why: str) -> str:
     """The sentence for a model that does not fit, with the commands that would help."""
     train = (
-        f"make one that fits (laserloop ensemble corner --plant {case.plant} --process {_name_process(case)} "
-        "--out DATA && laserloop train ms-deeponet --data DATA --out MODEL)"
+        f"make one that fits (laserloop ensemble corner --plant {scenario.plant} --process "
+        f"{_name_process(scenario.process)} --out DATA && laserloop train ms-deeponet --data DATA "
+        "--out MODEL)"
     )
     cures = ", ".join(dict.fromkeys(misfit.cure or train for misfit in misfits))
-    return BadInput(
-        f"a model must be made for what it is used on, but {case.model} was not: {_list(misfits)}; {cures}, "
-        "take --controller twin, or insist with --force"
+    return (
+        f"a model must be made for what it is used on, but {scenario.model} was not: {why}; {cures}, take "
+        "--controller twin, or insist with --force"
     )
 
 
-def _list(misfits: list[Misfit]) -> str:
-    return "; ".join(misfit.why for misfit in misfits)
-
-
-def _name_process(case: LoopCase) -> str:
+def _name_process(process: Process) -> str:
     """The name that `--process` finds this process by, or FILE for one that is not built in."""
-    name = case.process.name
-    return name if name in shipped_processes() and find_process(name) == case.process else "FILE"
+    shipped = process.name in shipped_processes() and find_process(process.name) == process
+    return process.name if shipped else "FILE"
+
+
+def _note_margin(model: "Model | None", scenario: Scenario) -> Notes:
+    """A note if a margin is taken from a calibration that saw a better camera."""
+    camera = scenario.process.camera
+    perfect = (camera.noise, camera.delay, camera.every, camera.exposure) == (0.0, 0, 1, 1)
+    if model is None or not model.margin or scenario.delta_k is not None or perfect:
+        return ()
+    return (
+        f"the margin of {model.margin:.1f} K was calibrated on exact images of every tick, so it does not "
+        "cover this camera's noise, delay, rate and exposure",
+    )
+
+
+def _note_sampling(model: "Model | None", sampling: Sampling | None) -> Notes:
+    """A note if temperatures ahead are read in another way than the model learned."""
+    if model is None or sampling in (None, model.sampling):
+        return ()
+    return (f"temperatures ahead are read by {sampling} sampling; the model learned from {model.sampling}",)
+
+
+def _note_mismatch(factors: tuple[tuple[str, float], ...]) -> Notes:
+    """A note that the plant is not what the process says."""
+    if not factors:
+        return ()
+    listed = ", ".join(f"{name} {'=' if name == LAG else '×'} {factor:g}" for name, factor in factors)
+    return (f"the plant differs from the process, and the controller does not know: {listed}",)
+
+
+def _note_reach(process: Process, path: ScanPath) -> Notes:
+    """A note if the laser cannot reach the window."""
+    note = judge_reach(process, path.median_speed) if path.median_speed else None
+    return () if note is None else (note,)

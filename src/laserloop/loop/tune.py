@@ -39,7 +39,7 @@ from laserloop.control.simple import (
 from laserloop.loop.controllers import choose_camera
 from laserloop.loop.record import COMPLETED, Run
 from laserloop.loop.run import run_closed_loop
-from laserloop.loop.scenario import TICKS, LoopCase, run_case
+from laserloop.loop.scenario import TICKS, Scenario, prepare
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.families import FAMILIES
 from laserloop.plant import Camera, Plant, make_plant
@@ -210,13 +210,13 @@ class Draws:
                 raise BadInput(f"the spread of {name} must lie between 0 and 1, got {share:g}: 0.1 is ±10 %")
         check_factors({name: 1.0 for name, _ in self.spread})
 
-    def draw(self, number: int) -> LoopCase:
+    def draw(self, number: int) -> Scenario:
         """One of them, always the same for a number."""
         rng = np.random.default_rng((self.seed, number))
         path = f"{rng.choice(list(FAMILIES))}:{rng.integers(MOST_SEEDS)}"
         factors = {name: float(rng.uniform(1 - share, 1 + share)) for name, share in self.spread}
         camera = replace(self.process.camera, seed=int(rng.integers(MOST_SEEDS)))
-        return LoopCase(
+        return Scenario(
             path=path,
             controller=self.controller,
             plant=self.plant,
@@ -294,7 +294,7 @@ def _spread(draws: Draws, runs: int, workers: int) -> Iterator[tuple[float, floa
 
 def score_draw(draws: Draws, number: int) -> tuple[float, float]:
     """Close one loop."""
-    return score_run(run_case(draws.draw(number)))
+    return score_run(prepare(draws.draw(number)).run())
 
 
 def describe(draws: Draws, scores: list[tuple[float, float]], margins: Margins) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import ctypes
 from collections.abc import Mapping
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -23,7 +23,9 @@ from laserloop.native.render import (
     read_source,
     render_sizes,
 )
-from laserloop.predict.model import Model
+
+if TYPE_CHECKING:
+    from laserloop.predict.model import Model
 
 FloatArray = NDArray[np.float64]
 
@@ -39,7 +41,7 @@ class CEngine:
 
     def __init__(
         self,
-        model: Model,
+        model: "Model",
         problem: MpcProblem,
         *,
         max_iterations: int = ITERATIONS,

@@ -12,15 +12,17 @@ kept as the product T₂ M of its largest singular values, which is half as much
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem
-from laserloop.predict.model import Model
-from laserloop.predict.networks import ROW, MsDeepONet
-from laserloop.predict.window import check_foldable
+
+if TYPE_CHECKING:
+    from laserloop.predict.model import Model
+    from laserloop.predict.networks import MsDeepONet
 
 FloatArray = NDArray[np.float64]
 RealArray = NDArray[np.floating]
@@ -55,13 +57,15 @@ class PackedNetwork:
     b: RealArray  # (w,)
 
 
-def pack_network(model: Model, problem: MpcProblem, dtype: DTypeLike) -> PackedNetwork:
+def pack_network(model: "Model", problem: MpcProblem, dtype: DTypeLike) -> PackedNetwork:
     """Lay a model out for a problem."""
     architecture = check_packable(model, problem)
     horizon = architecture.horizon
     weights, scalers = model.double, model.scalers
     width = pad(architecture.width)
     first = weights["branch.0.weight"].T  # (5N, w)
+    from laserloop.predict.networks import ROW
+
     ways = np.arange(ROW * horizon) % ROW > 0
     mean, std = scalers.branch.mean, scalers.branch.std
     a = weights["branch.0.bias"] - (mean / std)[~ways] @ first[~ways]
@@ -98,8 +102,10 @@ def pack_network(model: Model, problem: MpcProblem, dtype: DTypeLike) -> PackedN
     )
 
 
-def check_packable(model: Model, problem: MpcProblem) -> MsDeepONet:
+def check_packable(model: "Model", problem: MpcProblem) -> "MsDeepONet":
     """The architecture of a model that the solver takes for a problem; others are refused."""
+    from laserloop.predict.window import check_foldable
+
     architecture = check_foldable(model)
     horizon = architecture.horizon
     if problem.horizon != horizon:
@@ -118,7 +124,7 @@ def pad(count: int) -> int:
     return -(-count // LANES) * LANES
 
 
-def _contract(model: Model, architecture: MsDeepONet, width: int) -> tuple[FloatArray, FloatArray]:
+def _contract(model: "Model", architecture: "MsDeepONet", width: int) -> tuple[FloatArray, FloatArray]:
     """T₂M (w, N w + pad) and m₀: [C | c] as an affine function of the trunk's second hidden layer."""
     weights, target = model.double, model.scalers.target
     horizon, units = architecture.horizon, architecture.width

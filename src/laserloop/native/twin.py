@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from laserloop.control.controller import Action, Controller, ImageValidator, Status
-from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem
-from laserloop.control.sqp import SqpSolver
 from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.engine import STATUSES, address, aligned, lay_problem
 from laserloop.native.prebuilt import find_prebuilt
@@ -339,6 +337,9 @@ def make_twin(problem: MpcProblem, process: Process, settings: TwinSettings | No
 
 def _plan_in_numpy(predictor: TwinPredictor, problem: MpcProblem, *notes: str) -> Controller:
     """The same twin by the generic solver."""
+    from laserloop.control.mpc import MpcController
+    from laserloop.control.sqp import SqpSolver
+
     solver = SqpSolver(problem, max_iterations=QPS, halvings=0)
     return MpcController(predictor, solver, problem, resume=True, until_dark=True, name="twin", notes=notes)
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.data.episode import find_turns
+from laserloop.loop.controllers import CONTROLLERS
 
 Record = Mapping[str, Any]
 FloatArray = NDArray[np.float64]
@@ -17,15 +18,6 @@ BoolArray = NDArray[np.bool_]
 COMPLETED = "path completed"  # the ending of a run that nothing stopped
 SOLVED = "solved"  # the status of a tick without trouble
 DARK = "the path has the laser off here"  # and of one in which nothing was to be decided
-SPOKEN = {
-    "twin": "physics twin",
-    "realtime": "real-time MPC",
-    "ipopt": "IPOPT MPC",
-    "pi": "PI",
-    "constant": "constant power",
-    "feedforward": "feed-forward",
-    "oracle": "the oracle",
-}
 READINGS = ("hottest node", "peak between the nodes")
 LONGEST_NAME = 36  # characters; a legend has no room for more
 
@@ -188,7 +180,7 @@ def _reads_peak(record: Record) -> bool:
 
 def _speak(record: Record) -> str:
     controller: str = record["controller"]
-    return SPOKEN.get(controller, controller)
+    return CONTROLLERS[controller].label if controller in CONTROLLERS else controller
 
 
 def _tidy(name: str) -> str:

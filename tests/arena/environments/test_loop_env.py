@@ -12,7 +12,7 @@ from laserloop.arena.environments.reward import WORST, find_reward
 from laserloop.arena.playback import Playback
 from laserloop.arena.tasks import find_task
 from laserloop.control.policy import AHEAD, PARTS, SIZE, Scales
-from laserloop.loop.scenario import Hooks, run_case
+from laserloop.loop.scenario import prepare
 from laserloop.process import Process
 
 TASK = "stroke-304-hard-v1:10003@30"
@@ -26,7 +26,7 @@ def test_gymnasium_finds_nothing_wrong_with_the_environment(name: str) -> None:
 
 def test_an_episode_is_the_loop_of_a_controller_that_gives_the_same_powers() -> None:
     powers = np.random.default_rng(1).uniform(4.0, 14.0, 30)
-    run = run_case(find_task(TASK).make_case(), Hooks(build=lambda ready, plant: Playback(powers)))
+    run = prepare(find_task(TASK).make_case(), lambda _: Playback(powers)).run()
     env = LoopEnv(task=TASK)
     env.reset()
     scales = Scales.of(env.told)

@@ -29,7 +29,7 @@ from laserloop.arena.entrants.twin import (
 )
 from laserloop.arena.shelf import name_folder
 from laserloop.bad_input import BadInput
-from laserloop.loop.controllers import names_own
+from laserloop.loop.controllers import is_own
 
 LEARNERS: tuple[Entrant, ...] = (
     *(TWIN_CORRECTED, KOOPMAN, AFFINE_HISTORY, TIDE, TIDE_QUANTILE, FNO),
@@ -48,7 +48,7 @@ ENTRANTS: tuple[Entrant, ...] = (
 def find_entrant(name: str) -> Entrant:
     """The entrant of a name; NAME@SEED is another training of it, FILE.py:NAME a user's own."""
     found = {entrant.name: entrant for entrant in ENTRANTS}
-    if names_own(name):
+    if is_own(name):
         own = enter_own(name)
         if own.name in found:
             raise BadInput(f"{own.name} is an entrant already: give the class of {name} another name")

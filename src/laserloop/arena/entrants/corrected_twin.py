@@ -22,15 +22,9 @@ from laserloop.control.controller import Controller
 from laserloop.control.mpc import plan_with
 from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.data.record import COLUMNS
-from laserloop.loop.scenario import (
-    Hooks,
-    Prepared,
-    find_scan,
-    run_case,
-    tell_process,
-)
+from laserloop.loop.controllers import Context
+from laserloop.loop.scenario import prepare
 from laserloop.paths.families import FAMILIES
-from laserloop.plant import Plant
 from laserloop.predict import correction as learned
 from laserloop.predict import model
 from laserloop.predict.correction import (
@@ -122,8 +116,8 @@ def _practise(task: Task, correction: HeatCorrection, file: Path) -> HeatSamples
     """What it met on a path; from disk if it was there before."""
     if not file.exists():
         case = task.make_case()
-        run = run_case(replace(case, controller=NAME), Hooks(build=partial(_build, correction)))
-        found = gather_samples(case.process, find_scan(case), run.power, run.t_peak)
+        run = prepare(replace(case, controller=NAME), partial(_build, correction)).run()
+        found = gather_samples(case.process, case.find_path(), run.power, run.t_peak)
         stream = io.BytesIO()
         np.savez(stream, **{name: getattr(found, name) for name in HeatSamples.__slots__})
         save(file, stream.getvalue())
@@ -131,8 +125,9 @@ def _practise(task: Task, correction: HeatCorrection, file: Path) -> HeatSamples
         return HeatSamples(*(stored[name] for name in HeatSamples.__slots__))
 
 
-def _build(correction: HeatCorrection, ready: Prepared, plant: Plant) -> Controller:
-    return build(tell_process(ready), make_twin_problem(ready.problem), correction)
+def _build(correction: HeatCorrection, context: Context) -> Controller:
+    assert context.process is not None
+    return build(context.process, make_twin_problem(context.problem), correction)
 
 
 TWIN_CORRECTED = Entrant(

@@ -14,14 +14,8 @@ from laserloop.arena.levels import LEVELS
 from laserloop.arena.tasks import PLANT, SPLITS, Task, find_task
 from laserloop.bad_input import BadInput
 from laserloop.control.policy import LIMIT, SIZE, Observer, Vector
-from laserloop.loop.run import Rig
-from laserloop.loop.scenario import (
-    TICKS,
-    LoopCase,
-    build_plant,
-    find_scan,
-    make_rig,
-)
+from laserloop.loop.run import Testbed
+from laserloop.loop.scenario import TICKS, Scenario, prepare
 from laserloop.paths.families import FAMILIES
 from laserloop.plant import Surface
 from laserloop.predict.twin import Starts
@@ -63,27 +57,28 @@ class LoopEnv(gymnasium.Env[Vector, Vector]):
         self._base: Process = self._task.find_process() if self._task else find_process(process)
         self.told = self._base  # what a controller is told: from the first reset on with the level's camera
         self._observer = Observer(self.told)
-        self._rig: Rig | None = None
+        self._testbed: Testbed | None = None
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Vector, Info]:
         """A plate at rest at the start of a path; the seed draws path, mismatch, noise and faults."""
         super().reset(seed=seed)
         case = self._draw()
-        path = find_scan(case)
-        self._rig = make_rig(case, path, build_plant(case, path))
+        setup = prepare(case)
+        path = setup.path
+        self._testbed = setup.testbed(setup.make_plant())
         self.told = case.process
         self._observer, self._starts = Observer(self.told), Starts(self.told, path)
-        self._tick, surface = 0, self._rig.reset()
+        self._tick, surface = 0, self._testbed.reset()
         self._seen = self._observe(surface)
         return self._seen.copy(), {"path": path.name, "mismatch": dict(case.mismatch)}
 
     def step(self, action: Vector) -> tuple[Vector, float, bool, bool, Info]:
         """One tick at a share of the laser's range; a plant that cannot go on ends the episode."""
-        if self._rig is None or self._tick >= len(self._rig.path):
+        if self._testbed is None or self._tick >= len(self._testbed.path):
             raise BadInput("an environment must be reset before its first step and after its last: reset it")
-        rig, k, scales = self._rig, self._tick, self._observer.scales
+        rig, k, scales = self._testbed, self._tick, self._observer.scales
         try:
-            surface = rig.move(k, float(scales.watts(float(np.ravel(action)[0]))))
+            surface = rig.apply(k, float(scales.watts(float(np.ravel(action)[0]))))
         except BadInput as failure:
             lost = -WORST * float(np.sum(rig.path.lit[k:]))
             self._tick = len(rig.path)
@@ -96,24 +91,26 @@ class LoopEnv(gymnasium.Env[Vector, Vector]):
         return self._seen.copy(), reward, False, self._tick == len(rig.path), told
 
     @property
-    def rig(self) -> Rig:
+    def rig(self) -> Testbed:
         """What stands behind it: for looking at, not for learning from."""
-        if self._rig is None:
+        if self._testbed is None:
             raise BadInput("there is no rig before the first reset: reset it")
-        return self._rig
+        return self._testbed
 
-    def _tell_counting(self, k: int, rig: Rig) -> Info:
+    def _tell_counting(self, k: int, rig: Testbed) -> Info:
         """Does a tick count above the window, and below it?"""
         lit, excused = bool(rig.path.lit[k]), self._starts.excuses(rig.powers[-1], self.told.window[0])
         return {"counts_above": lit, "counts_below": lit and not excused}
 
     def _observe(self, surface: Surface) -> Vector:
-        assert self._rig is not None
-        image = self._rig.measure(self._tick, surface)
+        assert self._testbed is not None
+        image = self._testbed.measure(self._tick, surface)
         observer = self._observer
-        return observer.observe(image, self._rig.look_ahead(self._tick, observer.horizon, observer.memory))
+        return observer.observe(
+            image, self._testbed.look_ahead(self._tick, observer.horizon, observer.memory)
+        )
 
-    def _draw(self) -> LoopCase:
+    def _draw(self) -> Scenario:
         """The case of an episode."""
         if self._task is not None:
             return self._task.make_case()
@@ -124,5 +121,5 @@ class LoopEnv(gymnasium.Env[Vector, Vector]):
                 family=self._path, process=self._process, level=self._level, seed=place, ticks=self._ticks
             )
             return task.make_case()
-        case = LoopCase(path=self._path, plant=PLANT, process=self._base, ticks=self._ticks)
+        case = Scenario(path=self._path, plant=PLANT, process=self._base, ticks=self._ticks)
         return LEVELS[self._level].disturb(case, (seed,))

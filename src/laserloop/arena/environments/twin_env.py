@@ -19,7 +19,7 @@ from laserloop.arena.levels import LEVELS, Level
 from laserloop.arena.tasks import PLANT, SPLITS, Task
 from laserloop.bad_input import BadInput
 from laserloop.control.policy import SPOTS, Vector
-from laserloop.loop.scenario import TICKS, LoopCase, find_scan
+from laserloop.loop.scenario import TICKS, Scenario
 from laserloop.native.build import NoCompiler
 from laserloop.native.twin_loops import TwinLoops
 from laserloop.paths import ScanPath
@@ -66,7 +66,7 @@ class TwinVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
             for family in families
             for seed in SPLITS[split][:paths]
         ]
-        self.paths: list[ScanPath] = [find_scan(task.make_case()) for task in tasks]
+        self.paths: list[ScanPath] = [task.make_case().find_path() for task in tasks]
         try:
             self.loops = TwinLoops(self.told, self.truths, self.paths, num_envs)
         except NoCompiler as missing:
@@ -126,7 +126,7 @@ class TwinVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
 
 def draw_truths(process: Process, level: Level) -> tuple[Process, list[Process]]:
     """The process as it is told at a level, and plates as they may be; absorptivity is drawn by episode."""
-    case = LoopCase(path="diagonal", plant=PLANT, process=process)
+    case = Scenario(path="diagonal", plant=PLANT, process=process)
     drawn = [level.disturb(case, (seed,)) for seed in range(TRUTHS)]
     told = replace(drawn[0].process, camera=replace(drawn[0].process.camera, seed=0))
     if not drawn[0].mismatch:

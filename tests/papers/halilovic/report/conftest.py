@@ -4,18 +4,18 @@ from typing import Any
 
 import pytest
 
-from laserloop.loop.scenario import LoopCase, record_case
+from laserloop.loop.scenario import Scenario, prepare
 
 
 @pytest.fixture(scope="session")
 def mpc() -> dict[str, Any]:
     """It keeps the bound."""
-    return record_case(LoopCase(path="diagonal", controller="realtime", ticks=60, delta_k=None))
+    return prepare(Scenario(path="diagonal", controller="realtime", ticks=60, delta_k=None)).run().to_json()
 
 
 @pytest.fixture(scope="session")
 def constant() -> dict[str, Any]:
     """It exceeds the bound by far after the corner."""
-    found = record_case(LoopCase(path="diagonal", controller="constant", ticks=60))
+    found = prepare(Scenario(path="diagonal", controller="constant", ticks=60)).run().to_json()
     assert found["overshoot_k"] > 50
     return found

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from laserloop.loop.scenario import LoopCase, record_case
+from laserloop.loop.scenario import Scenario, prepare
 from laserloop.papers.halilovic.study.loop_tables import list_scenarios
 
 
-def find(label: str, slow: tuple[float, ...] = ()) -> LoopCase:
+def find(label: str, slow: tuple[float, ...] = ()) -> Scenario:
     return next(one.case for one in list_scenarios(slow, ticks=30) if one.label == label)
 
 
 def run(label: str, slow: tuple[float, ...] = ()) -> dict[str, Any]:
-    return record_case(find(label, slow))
+    return prepare(find(label, slow)).run().to_json()
 
 
 def test_an_answer_that_takes_three_ticks_is_late_twice_of_three_times() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from laserloop.control.simple import find_gains
-from laserloop.loop.scenario import LoopCase, keep_case
+from laserloop.loop.scenario import Scenario, keep_case
 from laserloop.papers.halilovic.folder import Folder
 from laserloop.papers.halilovic.size import DEPLOYED, HORIZON_SEEDS, OUTLOOK, SEEDS, TABLE_3
 from laserloop.papers.halilovic.stage import Stage, Task
@@ -42,7 +42,7 @@ def list_entries(folder: Folder) -> dict[str, list[Entry]]:
     settings = TABLE_3 | (OUTLOOK if folder.size.spread else {})
     rows = {row: folder.model(m) for row, m in settings.items()}
     usual: dict[str, Any] = {"ticks": ticks, "graph": graph}
-    other = LoopCase(path="diagonal", controller="ipopt", model=deployed[1], graph=OTHER[graph], ticks=ticks)
+    other = Scenario(path="diagonal", controller="ipopt", model=deployed[1], graph=OTHER[graph], ticks=ticks)
     return {
         "table_2": list_table_2(delta_k=delta, models=deployed, **usual) + list_others(ticks=ticks),
         "table_3": list_table_3(rows, **usual),

@@ -10,7 +10,7 @@ from laserloop.bench.questions import collect_questions
 from laserloop.data.excitation import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation.latency import measure_latency
-from laserloop.loop.scenario import LoopCase, keep_case
+from laserloop.loop.scenario import Scenario, keep_case
 from laserloop.papers.halilovic.folder import Folder
 from laserloop.papers.halilovic.size import DEPLOYED
 from laserloop.papers.halilovic.stage import Stage, Task
@@ -77,12 +77,12 @@ def _meet_deadlines(folder: Folder) -> dict[str, Any]:
     return {"runs": [{k: v for k, v in run.items() if k not in ("series", "model")} for run in found]}
 
 
-def _run(case: LoopCase, folder: Folder) -> dict[str, Any]:
+def _run(case: Scenario, folder: Folder) -> dict[str, Any]:
     """Not the run of the tables: this one has the machine to itself."""
     return keep_case(case, folder.cases / "scenarios")
 
 
-def _take_times(case: LoopCase, folder: Folder, what: str) -> tuple[float, ...]:
+def _take_times(case: Scenario, folder: Folder, what: str) -> tuple[float, ...]:
     """Seconds of each tick, or of each call, but the first of a run that is not charged."""
     return tuple(1e-3 * t for t in _run(case, folder)["series"][what][1:])
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.loop.scenario import TICKS, Hooks, LoopCase, record_case
+from laserloop.loop.scenario import TICKS, Scenario, prepare
 from laserloop.papers.halilovic.check import is_near
 from laserloop.papers.halilovic.published import CORNER_FAILURE, TABLE_2
 from laserloop.papers.halilovic.study.failure import (
@@ -111,8 +111,9 @@ def name_corner(variant: str, name: str, ticks: int, graph: str) -> dict[str, An
 
 
 def _run(variant: str, name: str, ticks: int, graph: str) -> dict[str, Any]:
-    case = LoopCase(path="diagonal", controller="ipopt", model=name, ticks=ticks, graph=graph)
-    record = record_case(case, Hooks(path=make_path(variant, ticks)))
+    path = make_path(variant, ticks)
+    case = Scenario(path=path, controller="ipopt", model=name, ticks=ticks, graph=graph)
+    record = prepare(case).run().to_json()
     return {**record, **judge_corner(record)}
 
 

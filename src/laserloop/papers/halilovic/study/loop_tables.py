@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from laserloop.loop.scenario import TICKS, LoopCase
+from laserloop.loop.scenario import TICKS, Scenario
 from laserloop.process import Process
 
 PATHS = ("vertical", "spiral", "diagonal")
@@ -17,11 +17,11 @@ class Entry:
     """A row of a table: what it is called there, and the case behind it."""
 
     label: str
-    case: LoopCase
+    case: Scenario
 
 
 def _on(paths: tuple[str, ...], label: str, **settings: Any) -> list[Entry]:
-    return [Entry(label, LoopCase(path=path, **settings)) for path in paths]
+    return [Entry(label, Scenario(path=path, **settings)) for path in paths]
 
 
 def list_table_2(
@@ -80,7 +80,7 @@ def list_scenarios(
     Measured times, s: of whole ticks in Python with IPOPT (`slow`) and with the compiled solver (`quick`),
     and of the latter's call `alone`.
     """
-    usual = LoopCase(path="diagonal", controller="realtime", model=model, delta_k=delta_k, ticks=ticks)
+    usual = Scenario(path="diagonal", controller="realtime", model=model, delta_k=delta_k, ticks=ticks)
     rare = replace(usual, process=Process().change(every_ticks=4))
     ipopt = replace(usual, controller="ipopt")
     late = {n: replace(usual, process=Process().change(delay_ticks=n)) for n in (1, 2)}
