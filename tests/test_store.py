@@ -40,21 +40,21 @@ def test_a_result_of_other_code_is_computed_again(tmp_path: Path, monkeypatch: p
 
 
 def test_every_line_that_computes_names_the_code_and_no_line_that_shows(tmp_path: Path) -> None:
-    for room in ("plant", "control/gains", "report", "papers/x/study", "papers/x/pages"):
+    for room in ("plant", "control/gains", "report", "studies/halilovic"):
         (tmp_path / room).mkdir(parents=True)
     hashes = [hash_source(tmp_path)]
     for file, text in (
         ("plant/kernels.py", "a = 1"),
         ("plant/kernels.py", "a = 2"),
         ("control/gains/paper.json", "{}"),
-        ("papers/x/study/table.py", ""),
+        ("studies/halilovic/cases.py", ""),
         ("plant/links.c", "int a;"),
     ):
         (tmp_path / file).write_text(text)
         hashes.append(hash_source(tmp_path))
     assert len(set(hashes)) == 6
     (tmp_path / "report" / "page.py").write_text("b = 1")
-    (tmp_path / "papers/x/pages/book.py").write_text("b = 1")
+    (tmp_path / "studies/halilovic/report.py").write_text("b = 1")
     (tmp_path / "plant" / "kernels.pyc").write_text("b = 1")
     assert hash_source(tmp_path) == hashes[-1]
     assert hash_code() == hash_source(Path(laserloop.__file__).parent)

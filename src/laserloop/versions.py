@@ -10,7 +10,9 @@ from functools import cache
 from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "casadi", "torch", "dask", "zarr")
-SHOWING = {"cli", "live", "pages", "report"}  # rooms that only show results
+STUDY = ("check", "claims", "contexts", "figures", "loop_claims", "offline_claims", "report", "results")
+# Rooms that only show results, and what judges and shows those of a study.
+SHOWING = {"cli", "live", "report", *(f"studies/halilovic/{name}.py" for name in STUDY)}
 # Of which a closed loop along a given path is made; where the path comes from is another matter.
 # Of these, what only some controllers need, who name their files themselves.
 LEARNED = {
@@ -65,7 +67,7 @@ def hash_source(root: Path, *, only: Collection[str] = (), but: Collection[str] 
         place = file.relative_to(root)
         if only and place.parts[0] not in only and place.as_posix() not in only:
             continue
-        if file.suffix in SOURCES and not set(but).intersection(place.parts):
+        if file.suffix in SOURCES and not {place.as_posix(), *place.parts}.intersection(but):
             digest.update(f"{place.as_posix()} {file.stat().st_size}\n".encode())
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

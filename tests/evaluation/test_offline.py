@@ -11,13 +11,13 @@ from laserloop.data.record import COLUMNS
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories, evaluate
 from laserloop.evaluation.offline import track
-from laserloop.papers.halilovic.contexts import tabulate_accuracy
-from laserloop.papers.halilovic.published import TABLE_1
-from laserloop.papers.halilovic.study.table_1 import figures_of, measure_excitations
 from laserloop.predict.model import Model, Scalers, TrainedFor
 from laserloop.predict.networks import MsDeepONet
 from laserloop.predict.train import select_features, standardise
 from laserloop.process import Process
+from laserloop.studies.halilovic.contexts import tabulate_accuracy
+from laserloop.studies.halilovic.published import TABLE_1
+from laserloop.studies.halilovic.study.table_1 import figures_of, measure_excitations
 
 TICKS = 25
 

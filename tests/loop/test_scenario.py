@@ -17,14 +17,14 @@ from laserloop.control.simple import Gains, find_gains
 from laserloop.loop.controllers import Context, choose_camera
 from laserloop.loop.disturbances import Fault
 from laserloop.loop.scenario import Scenario, keep_case, prepare
-from laserloop.papers.halilovic.published import TABLE_2, TABLE_3
-from laserloop.papers.halilovic.study.loop_tables import list_table_2, list_table_3
 from laserloop.paths import ScanPath, find_path, sample_polyline
 from laserloop.paths.preview import Preview
 from laserloop.plant import Image, make_plant
 from laserloop.predict.model import Model, find_model, save_model
 from laserloop.predict.twin import TwinPredictor
 from laserloop.process import Process
+from laserloop.studies.halilovic.published import TABLE_2, TABLE_3
+from laserloop.studies.halilovic.study.loop_tables import list_table_2, list_table_3
 
 PLANNED = Scenario(path="diagonal", controller="ipopt", model="paper-corner", ticks=2, delta_k=None)
 

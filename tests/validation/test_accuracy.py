@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from laserloop.papers.halilovic.study.plant_accuracy import ANGLES, GRADED, judge_plants
+from laserloop.studies.halilovic.study.plant_accuracy import ANGLES, GRADED, judge_plants
 
 
 @pytest.mark.validation

@@ -87,7 +87,7 @@ def run_demo(notes: dict[str, None]) -> list[dict[str, Any]]:
 
 def tell_published() -> str:
     """What the publication reports of its own network, on its own plate."""
-    from laserloop.papers.halilovic.published import BELOW, HIGHEST, TABLE_2
+    from laserloop.studies.halilovic.published import BELOW, HIGHEST, TABLE_2
 
     own = ("corner + δ", DEMO_PATH)
     over = TABLE_2[own][1]

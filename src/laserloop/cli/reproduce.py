@@ -35,10 +35,10 @@ def reproduce(
         laserloop reproduce --quick --out out/quick
         laserloop reproduce --workers 8 --out out/paper
     """
-    from laserloop.papers.halilovic.board import Board
-    from laserloop.papers.halilovic.run import reproduce as run
-    from laserloop.papers.halilovic.size import FULL, QUICK
-    from laserloop.papers.halilovic.stages import STAGES
+    from laserloop.studies.halilovic.board import Board
+    from laserloop.studies.halilovic.run import reproduce as run
+    from laserloop.studies.halilovic.size import FULL, QUICK
+    from laserloop.studies.halilovic.stages import STAGES
 
     titles = {stage.name: stage.title for stage in STAGES} | {"report": "Write the report"}
     size = QUICK if quick else FULL
@@ -60,7 +60,7 @@ def report(
         laserloop report out/paper
         laserloop report out/paper --json claims.json
     """
-    from laserloop.papers.halilovic.report import write_report
+    from laserloop.studies.halilovic.report import write_report
 
     with writing("DIR"):
         write_report(directory)
@@ -69,8 +69,8 @@ def report(
 
 def _conclude(directory: Path, json_file: Path | None) -> None:
     """What became of the paper's claims, and the path of the page."""
-    from laserloop.papers.halilovic.report import summarise
     from laserloop.report.tables import tabulate_verdicts
+    from laserloop.studies.halilovic.report import summarise
 
     found = summarise(directory)
     verdicts = tabulate_verdicts(found["claims"], found["note"])
