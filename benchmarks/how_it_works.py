@@ -64,7 +64,7 @@ def measure() -> dict[str, Any]:
 
 def find_peak(twin: TwinPredictor, near: FloatArray) -> float:
     """T_max as the twin believes it without any measurement, K."""
-    heat = twin.at_moments(twin.ends, np.array([twin.memory])).driven(twin.watts)
+    heat = twin.sum_heat(twin.ends, np.array([twin.memory])).powered(twin.watts)
     steps = np.linspace(-50e-6, 50e-6, 21)
     points = near + np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
     return float(np.max(twin.table.temperature_of(heat.at(points[:, np.newaxis]).ravel())))
@@ -78,7 +78,7 @@ def share_by_age(process: ll.Process, path: ll.ScanPath, now: int, peak: FloatAr
         twin.ends[:] = path.spot(0)[0]
         for k in range(now):
             twin.absorb(POWER if k == lit else 0.0, path.spot(k))
-        heat = twin.at_moments(twin.ends, np.array([twin.memory])).driven(twin.watts)
+        heat = twin.sum_heat(twin.ends, np.array([twin.memory])).powered(twin.watts)
         parts.append(float(heat.at(peak[np.newaxis]).sum()))
     newest = np.array(parts[::-1])
     shares = (T - process.ambient) * newest / newest.sum()

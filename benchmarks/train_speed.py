@@ -22,10 +22,9 @@ from page import format_rows
 from laserloop.bench.plant import one_core
 from laserloop.bench.train import run_train_bench
 from laserloop.data import Scaler
-from laserloop.data.excitation import Excitation
+from laserloop.data.ensemble import Excitation
 from laserloop.data.windows import cut_episode
-from laserloop.evaluation import Trajectories
-from laserloop.evaluation.latency import measure_latency
+from laserloop.evaluation import Trajectories, measure_latency
 from laserloop.predict.model import Model, Scalers, find_model
 from laserloop.predict.networks import Lstm, MsDeepONet, SsAr, WindowNetwork
 

@@ -25,7 +25,7 @@ from twin_trials import DISTURBED, EXACT, UNSEEN, Trial, list_trials
 from laserloop.cluster import check_workers, open_cluster, share_out
 from laserloop.data.episode import find_turns
 from laserloop.loop.scenario import Scenario, keep_case
-from laserloop.predict.twin.reach import judge_reach
+from laserloop.predict.twin.rollout import judge_reach
 from laserloop.report.run_record import mark_judged
 from laserloop.report.save import dump, save
 from laserloop.store import has_case

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from laserloop.data.scaling import Scaler
-from laserloop.data.windows import Windows
+from laserloop.data.windows import Scaler, Windows
 from laserloop.predict.compiled import make_predictor
 from laserloop.predict.model import Model, Scalers, find_model, load_model, save_model, shipped_models
 from laserloop.predict.networks import (

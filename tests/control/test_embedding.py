@@ -9,7 +9,7 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.control.ipopt import embed, embed_folded, embed_folded_slope
-from laserloop.data.scaling import Scaler
+from laserloop.data.windows import Scaler
 from laserloop.predict.model import Model, Scalers, find_model
 from laserloop.predict.networks import (
     ROW,

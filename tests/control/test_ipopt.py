@@ -11,7 +11,7 @@ from laserloop.bad_input import BadInput
 from laserloop.control.controller import Status
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem, Question, Solution
-from laserloop.data.scaling import Scaler
+from laserloop.data.windows import Scaler
 from laserloop.predict.model import Model, Scalers, find_model
 from laserloop.predict.networks import FloatArray, Lstm, SsAr, WindowNetwork
 from laserloop.predict.window import SMOOTHING, Folding, WindowForecast, rectify

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.data.checkpoint import FILE, Checkpoint
-from laserloop.data.episode import Episode, simulate
+from laserloop.data.episode import FILE, Checkpoint, Episode, simulate
 from laserloop.paths import ScanPath
 from laserloop.plant import PLANTS, Plant, make_plant
 from laserloop.process import Process

@@ -7,8 +7,7 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.data import EnsembleSettings, lay_out, plan_episode
-from laserloop.data.ensemble import share_out
-from laserloop.data.excitation import Excitation
+from laserloop.data.ensemble import Excitation, share_out
 from laserloop.paths import find_path
 from laserloop.process import find_process
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.data.excitation import Excitation, draw_power, parse_excitation
+from laserloop.data.ensemble import Excitation, draw_power, parse_excitation
 
 SEEDS = st.integers(0, 2**32 - 1)
 TICKS = st.integers(1, 600)

@@ -3,7 +3,7 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.data import COLUMNS, EnsembleSettings, plan_episode, record_episode, record_path
-from laserloop.data import record as record_module
+from laserloop.data import store as store_module
 from laserloop.plant import Camera, make_plant
 from laserloop.process import CameraSettings, Process
 
@@ -45,7 +45,7 @@ def test_every_column_is_what_its_name_says(small: EnsembleSettings) -> None:
 def test_a_used_plant_records_the_same_bits_as_a_new_one(small: EnsembleSettings) -> None:
     used = [record_episode(small, index).values for index in (4, 0, 2)]
     for values, index in zip(used, (4, 0, 2), strict=True):
-        record_module._keep_plant.cache_clear()
+        store_module._keep_plant.cache_clear()
         assert record_episode(small, index).values.tobytes() == values.tobytes()
 
 

@@ -11,7 +11,7 @@ from laserloop.bad_input import BadInput
 from laserloop.data import COLUMNS, EnsembleSettings, EpisodeRecord, create_store, open_store, write_episode
 from laserloop.data.ensemble import EXCITATIONS
 from laserloop.data.windows import cut_windows, split_windows
-from laserloop.evaluation.calibration import calibrate, margins
+from laserloop.evaluation import calibrate, margins
 from laserloop.predict.model import find_model
 
 

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
+from laserloop import evaluation as room
 from laserloop.bad_input import BadInput
 from laserloop.data import Scaler
-from laserloop.data.excitation import Excitation
+from laserloop.data.ensemble import Excitation
 from laserloop.data.windows import cut_episode
-from laserloop.evaluation import Trajectories
-from laserloop.evaluation import latency as room
-from laserloop.evaluation.latency import measure_latency
+from laserloop.evaluation import Trajectories, measure_latency
 from laserloop.predict.model import Model, Scalers
 from laserloop.predict.networks import FloatArray, Lstm, MsDeepONet, WindowNetwork
 

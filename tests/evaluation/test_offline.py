@@ -6,11 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from laserloop.data.excitation import Excitation
-from laserloop.data.record import COLUMNS
+from laserloop.data.ensemble import Excitation
+from laserloop.data.store import COLUMNS
 from laserloop.data.windows import cut_episode
-from laserloop.evaluation import Trajectories, evaluate
-from laserloop.evaluation.offline import track
+from laserloop.evaluation import Trajectories, evaluate, track
 from laserloop.predict.model import Model, Scalers, TrainedFor
 from laserloop.predict.networks import MsDeepONet
 from laserloop.predict.train import select_features, standardise

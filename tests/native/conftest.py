@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import lack, need
 
 from laserloop.control.problem import MpcProblem, Question
-from laserloop.data.scaling import Scaler
+from laserloop.data.windows import Scaler
 from laserloop.native.vectors import draw_question
 from laserloop.predict.model import Model, Scalers, find_model
 from laserloop.predict.networks import ROW, MsDeepONet

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from laserloop.control.controller import Status
 from laserloop.control.problem import MpcProblem, Question, Solution
 from laserloop.control.sqp import SqpSolver
-from laserloop.data.scaling import Scaler
+from laserloop.data.windows import Scaler
 from laserloop.native.engine import CEngine
 from laserloop.predict.model import Model, Scalers
 from laserloop.predict.networks import MsDeepONet

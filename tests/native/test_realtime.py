@@ -11,7 +11,7 @@ from laserloop import BadInput
 from laserloop.control.controller import Status
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem, Question, Solver
-from laserloop.data.excitation import Excitation
+from laserloop.data.ensemble import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories
 from laserloop.loop.scenario import Scenario, prepare

@@ -77,7 +77,7 @@ def test_the_field_is_that_of_numpy_on_any_history(compilers: list[str], plate: 
         twin.observe(None, seen)
         if k % 17:
             continue
-        heat = twin.at_moments(twin.ends, np.array([twin.memory])).driven(twin.watts)
+        heat = twin.sum_heat(twin.ends, np.array([twin.memory])).powered(twin.watts)
         points = way[k] + 1e-4 * rng.normal(0.0, 1.5, (6, 2))
         expected = heat.at(points[:, np.newaxis])
         found = [find_field(compiled, *point) for point in points]
@@ -107,7 +107,7 @@ def test_old_heat_as_a_polynomial_costs_a_millikelvin(compilers: list[str]) -> N
         merged.act(None, seen)
         readable.observe(None, seen)
     assert told.gaussians == readable.gaussians == ticks - 1
-    heat = readable.at_moments(readable.ends, np.array([readable.memory])).driven(readable.watts)
+    heat = readable.sum_heat(readable.ends, np.array([readable.memory])).powered(readable.watts)
     points = way[ticks - 1] + 1e-4 * np.random.default_rng(1).normal(0.0, 0.7, (20, 2))
     conductivity = float(process.material.conductivity(780.0))
     exact = np.ravel(heat.at(points[:, np.newaxis])) / conductivity
@@ -152,7 +152,7 @@ class Plate:
         width = camera.pixel or 5e-5
         middle = np.round(now.ahead[0] / width)
         x, y = (width * (middle[axis] + np.arange(-6, 7)) for axis in (0, 1))
-        heat = twin.at_moments(twin.ends, np.array([twin.memory])).driven(twin.watts)
+        heat = twin.sum_heat(twin.ends, np.array([twin.memory])).powered(twin.watts)
         u = heat.at(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 1, 2)).reshape(13, 13)
         T = twin.table.temperature_of(u) + self._rng.normal(0.0, camera.noise + 1e-6, u.shape)
         return Image(time=now.time, x=x, y=y, temperature=T, peak=Hottest(float(T.max()), 0.0, 0.0))

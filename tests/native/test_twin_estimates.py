@@ -1,17 +1,22 @@
 """C and NumPy estimate alike: the gain, where images lie, and what is late."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from off_machine import Off, drive
 
 from laserloop.control.controller import Action, Status
 from laserloop.control.problem import MpcProblem, make_twin_problem
+from laserloop.loop.run import run_closed_loop
 from laserloop.native.twin import TwinController
 from laserloop.paths import find_path
 from laserloop.paths.preview import Preview
-from laserloop.plant import Image
+from laserloop.plant import Camera, Image, make_plant
 from laserloop.predict.twin import TwinPredictor
+from laserloop.predict.twin.gain import GainFilter
 from laserloop.process import Process
+from laserloop.process.heat_table import tabulate
 
 CASES = {  # what is off, and ticks of an exposure
     "shift": (Off(shift=(7e-5, -3e-5)), 1),
@@ -64,3 +69,41 @@ def test_c_and_numpy_estimate_alike(compilers: list[str], case: str) -> None:
     moved = np.ptp(both.there, axis=0)
     assert np.all(moved == 0.0 if case in REFUSED else moved > 0.0), moved
     assert (Status.SOLVED not in run.statuses[8:]) == (case in REFUSED)
+
+
+@pytest.mark.parametrize(("gates", "believed"), [(1.3, True), (1.5, False)])
+def test_c_and_numpy_believe_a_second_outlier_if_it_could_be_of_the_same_plant(
+    compilers: list[str], gates: float, believed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two readings of one plant lie √2 times as far apart as one of them from the truth."""
+    process = Process().change(noise_k=20.0)
+    both, table = Both(process), tabulate(process.material, process.ambient)
+    readings: list[tuple[float, float]] = []
+    read = GainFilter.read
+
+    def note(self: GainFilter, ratio: float, noise: float, slope: float = 0.0) -> bool:
+        readings.append((ratio, noise))
+        return read(self, ratio, noise, slope)
+
+    monkeypatch.setattr(GainFilter, "read", note)
+
+    def cool(k: int, image: Image) -> Image:
+        """Two images of less heat, the second by so many gates from the first."""
+        if k not in (20, 21):
+            return image
+        factor = 0.6
+        if k == 21:
+            (usual, noise), (first, _) = readings[-2:]
+            variance = noise**2 + both.readable.trust.floor**2
+            factor = (first + gates * both.readable.trust.gate * np.sqrt(variance)) / usual
+        u = factor * table.theta_of(image.temperature.ravel())
+        T = table.temperature_of(u).reshape(image.temperature.shape)
+        return replace(image, temperature=T, peak=replace(image.peak, temperature=float(T.max())))
+
+    path = find_path("diagonal", ticks=22, tick=process.tick)
+    run_closed_loop(make_plant("graded", process), Camera(), both, path, disturb=cool)
+    for known in (both.here, both.there):
+        (before, *_), (first, *_), (second, *_) = known[-3:]
+        assert first == pytest.approx(before, abs=1e-9)
+        assert (second < 0.96 * first) == believed
+        assert second == pytest.approx((0.95 if believed else 1.0) * first, rel=1e-6)

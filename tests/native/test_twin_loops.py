@@ -15,7 +15,7 @@ from laserloop.native.twin_loops import TwinLoops
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Image
 from laserloop.predict.twin import TwinPredictor, TwinSettings
-from laserloop.predict.twin.peak import climb, guess_peak
+from laserloop.predict.twin.heat import find_peak, guess_peak
 from laserloop.process import Process
 from laserloop.process.mismatch import mismatch
 
@@ -36,9 +36,9 @@ class TwinPlate:
         twin = self.twin
         mean, self.emitted = twin.process.laser.follow(self.emitted, power, twin.process.tick)
         twin.absorb(mean, spot)
-        heat = twin.at_moments(twin.ends, np.array([twin.memory])).driven(twin.watts)
+        heat = twin.sum_heat(twin.ends, np.array([twin.memory])).powered(twin.watts)
         guess = guess_peak(spot[None, 1], spot[None, 0], twin.body.sigma)
-        top = float(np.ravel(heat.at(climb(heat, guess, spot[None, 1], twin.body.sigma, 6)[0]))[0])
+        top = float(np.ravel(heat.at(find_peak(heat, guess, spot[None, 1], twin.body.sigma, 6)[0]))[0])
 
         def sample(points: FloatArray) -> FloatArray:
             u = np.ravel(heat.at(points))

@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from laserloop.cli.options import PathOptions
-from laserloop.data.excitation import Excitation
-from laserloop.evaluation.trajectories import Trajectories
+from laserloop.data.ensemble import Excitation
+from laserloop.evaluation import Trajectories
 from laserloop.paths import find_path, names_file
 from laserloop.process import Process
 

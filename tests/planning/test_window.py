@@ -9,7 +9,7 @@ from laserloop.bad_input import BadInput
 from laserloop.paths import find_path
 from laserloop.planning.check import FREEDOM, check_path, check_process
 from laserloop.planning.window import check_window, judge_window, tell_melting
-from laserloop.predict.twin.reach import needed_power
+from laserloop.predict.twin.rollout import needed_power
 from laserloop.process import Process
 
 PAPER = Process()

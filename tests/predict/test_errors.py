@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.data.record import COLUMNS
-from laserloop.data.scaling import Scaler
-from laserloop.data.windows import Windows
-from laserloop.evaluation.errors import Errors, evaluate, measure_errors
+from laserloop.data.store import COLUMNS
+from laserloop.data.windows import Scaler, Windows
+from laserloop.evaluation import PredictionErrors, measure_blind, measure_errors
 from laserloop.predict.model import Model, Scalers
 from laserloop.predict.networks import MsDeepONet, SsAr
 
@@ -30,7 +29,7 @@ def record(states: int) -> np.ndarray:
 
 
 def test_errors_are_pooled_over_windows_and_ticks() -> None:
-    errors = Errors(np.array([[3.0, -4.0], [3.0, 0.0]]))
+    errors = PredictionErrors(np.array([[3.0, -4.0], [3.0, 0.0]]))
     np.testing.assert_allclose(errors.per_step, [3.0, np.sqrt(8.0)])
     assert errors.pooled == pytest.approx(np.sqrt(34 / 4))
     assert (errors.worst, errors.bias) == (4.0, 0.5)
@@ -38,7 +37,7 @@ def test_errors_are_pooled_over_windows_and_ticks() -> None:
 
 @pytest.mark.parametrize("net", [MsDeepONet(horizon=4, width=8, basis=3), SsAr(horizon=4, width=8, basis=3)])
 def test_every_state_is_predicted_once_from_the_window_before_it(net: MsDeepONet | SsAr) -> None:
-    errors = evaluate(believer(net, 700.0), [record(14), record(10)])
+    errors = measure_blind(believer(net, 700.0), [record(14), record(10)])
     # Windows start at states 1, 5 and 9 of the first record and at 1 and 5 of the second.
     np.testing.assert_array_equal(
         -errors.residual,
@@ -53,7 +52,7 @@ def test_noise_reaches_what_the_trunk_sees_and_is_the_same_for_the_same_seed() -
     weights = net.draw_weights(np.random.default_rng(0))
     model = Model(architecture=net, weights=weights, scalers=model.scalers)
     clean, one, again, other = (
-        evaluate(model, [record(40)], noise=noise, seed=seed).pooled
+        measure_blind(model, [record(40)], noise=noise, seed=seed).pooled
         for noise, seed in ((0.0, 0), (5.0, 0), (5.0, 0), (5.0, 1))
     )
     assert one == again
@@ -70,6 +69,6 @@ def test_overlapping_windows_are_refused(windows: Windows) -> None:
 def test_no_record_and_negative_noise_are_refused() -> None:
     model = believer(MsDeepONet(), 700.0)
     with pytest.raises(BadInput, match="at least one record"):
-        evaluate(model, [])
+        measure_blind(model, [])
     with pytest.raises(BadInput, match="0 K or more"):
-        evaluate(model, [record(20)], noise=-1.0)
+        measure_blind(model, [record(20)], noise=-1.0)

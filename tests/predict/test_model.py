@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
 from laserloop.bad_input import BadInput
-from laserloop.data.scaling import Scaler
+from laserloop.data.windows import Scaler
 from laserloop.predict.model import Model, Scalers, TrainedFor, find_model, load_model, save_model
 from laserloop.predict.networks import MsDeepONet
 from laserloop.process import Process

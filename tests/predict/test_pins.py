@@ -31,7 +31,7 @@ from laserloop.data import (
     record_episode,
     write_episode,
 )
-from laserloop.data.excitation import Excitation, draw_power
+from laserloop.data.ensemble import Excitation, draw_power
 from laserloop.loop.run import look_ahead
 from laserloop.paths import find_path
 from laserloop.plant import make_plant
@@ -55,8 +55,7 @@ from laserloop.predict.predictor import Predictor
 from laserloop.predict.sequence import SequencePredictor, read_record
 from laserloop.predict.train import FitSettings, fit
 from laserloop.predict.twin import TwinPredictor
-from laserloop.predict.twin.reach import needed_power
-from laserloop.predict.twin.rollout import roll_out
+from laserloop.predict.twin.rollout import needed_power, roll_out
 from laserloop.predict.window import WindowPredictor
 from laserloop.process import Process
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from laserloop.data.record import COLUMNS, record_path
+from laserloop.data.store import COLUMNS, record_path
 from laserloop.loop.run import look_ahead
 from laserloop.paths import find_path
 from laserloop.plant import Camera, make_plant

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from laserloop.data.scaling import Scaler
+from laserloop.data.windows import Scaler
 from laserloop.loop.run import look_ahead
 from laserloop.paths import find_path
 from laserloop.plant.camera import develop

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.data.scaling import Scaler
+from laserloop.data.windows import Scaler
 from laserloop.predict.model import Model, Scalers, find_model
 from laserloop.predict.networks import ROW, FloatArray, Lstm, MsDeepONet, SsAr, WindowNetwork
 from laserloop.predict.window import SMOOTHING, Folding, rectify

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from laserloop.control.controller import Status
+from laserloop.data.ensemble import draw_power
 from laserloop.data.episode import Episode, simulate
-from laserloop.data.excitation import draw_power
 from laserloop.loop.record import COMPLETED, Run, score, series_of
 from laserloop.paths import find_path
 from laserloop.paths.path import find_settled, mark_settled

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.arena.lessons import PLANT, PROCESS, TICKS, draw_factors, plan_blindly
-from laserloop.data.ensemble import PREVIEW
-from laserloop.data.excitation import draw_power
+from laserloop.data.ensemble import PREVIEW, draw_power
 from laserloop.loop.run import look_ahead
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.path import SETTLING_TICKS

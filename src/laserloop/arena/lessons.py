@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem, make_twin_problem
-from laserloop.data.ensemble import PREVIEW
-from laserloop.data.excitation import HOLD, Excitation, draw_power
-from laserloop.data.record import COLUMNS, record_path
+from laserloop.data.ensemble import HOLD, PREVIEW, Excitation, draw_power
+from laserloop.data.store import COLUMNS, record_path
 from laserloop.loop.run import look_ahead
 from laserloop.native.twin import make_twin
 from laserloop.paths import ScanPath, find_path

@@ -112,7 +112,7 @@ def _calibrate_process(
 
 
 def _calibrate_model(model: str, data: Path, quantile: float, *, keep: bool) -> dict[str, Any]:
-    from laserloop.evaluation.calibration import calibrate as find_margin
+    from laserloop.evaluation import calibrate as find_margin
     from laserloop.predict.model import find_model, save_model, shipped_models
 
     if keep and model in shipped_models():

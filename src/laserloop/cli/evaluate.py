@@ -37,7 +37,7 @@ def evaluate(
         laserloop evaluate paper-corner --path diagonal
         laserloop evaluate models/mine --path spiral --excitation bang-bang --json scores.json
     """
-    from laserloop.data.excitation import Excitation, parse_excitation
+    from laserloop.data.ensemble import Excitation, parse_excitation
     from laserloop.evaluation import Trajectories
     from laserloop.evaluation import evaluate as score
     from laserloop.predict.model import find_model

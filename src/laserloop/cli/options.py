@@ -338,7 +338,7 @@ class PowerOptions:
         """Power for each tick of a path, W, and what to know about it; sentences without their full stop."""
         import numpy as np
 
-        from laserloop.data.excitation import draw_power
+        from laserloop.data.ensemble import draw_power
 
         if self.excitation is not None:
             rng = np.random.default_rng(self.seed or 0)

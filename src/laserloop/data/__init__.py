@@ -1,40 +1,62 @@
-"""WHAT WE SAW: ensembles of episodes, their store on disk, and the windows that a surrogate learns from."""
+"""WHAT WE SAW: episodes, ensembles of them, their store on disk, and the windows that networks learn from.
 
+May import process, paths, plant and the workers. Names are fetched from their files when first used, so that
+one episode needs no store.
+"""
+
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from laserloop.lazy import fetch_from
-
 if TYPE_CHECKING:
-    from laserloop.data.ensemble import EnsembleSettings, EpisodePlan, Geometry, lay_out, plan_episode
-    from laserloop.data.ensemble_file import read_settings
-    from laserloop.data.record import COLUMNS, EpisodeRecord, record_episode, record_path
-    from laserloop.data.run import Tally, run_ensemble
-    from laserloop.data.scaling import Scaler, fit_scaler
+    from laserloop.data.ensemble import (
+        EnsembleSettings,
+        Excitation,
+        draw_power,
+        lay_out,
+        plan_episode,
+        read_settings,
+    )
+    from laserloop.data.episode import Episode, simulate
     from laserloop.data.store import (
+        COLUMNS,
+        EpisodeRecord,
         EpisodeStore,
         create_store,
         data_hash,
         missing,
         open_store,
         read_episode,
+        record_episode,
+        record_path,
+        run_ensemble,
         write_episode,
     )
-    from laserloop.data.windows import Windows, cut_episode, cut_windows, split_windows
+    from laserloop.data.windows import Scaler, Windows, cut_episode, cut_windows, fit_scaler, split_windows
+
+_FILES = {
+    "ensemble": ("EnsembleSettings", "Excitation", "draw_power", "lay_out", "plan_episode", "read_settings"),
+    "episode": ("Episode", "simulate"),
+    "store": (
+        *("COLUMNS", "EpisodeRecord", "EpisodeStore", "create_store", "data_hash", "missing", "open_store"),
+        *("read_episode", "record_episode", "record_path", "run_ensemble", "write_episode"),
+    ),
+    "windows": ("Scaler", "Windows", "cut_episode", "cut_windows", "fit_scaler", "split_windows"),
+}
 
 __all__ = [
     "COLUMNS",
     "EnsembleSettings",
-    "EpisodePlan",
+    "Episode",
     "EpisodeRecord",
     "EpisodeStore",
-    "Geometry",
+    "Excitation",
     "Scaler",
-    "Tally",
     "Windows",
     "create_store",
     "cut_episode",
     "cut_windows",
     "data_hash",
+    "draw_power",
     "fit_scaler",
     "lay_out",
     "missing",
@@ -45,27 +67,14 @@ __all__ = [
     "record_episode",
     "record_path",
     "run_ensemble",
+    "simulate",
     "split_windows",
     "write_episode",
 ]
 
-__getattr__ = fetch_from(
-    __name__,
-    {
-        "ensemble": ("EnsembleSettings", "EpisodePlan", "Geometry", "lay_out", "plan_episode"),
-        "ensemble_file": ("read_settings",),
-        "record": ("COLUMNS", "EpisodeRecord", "record_episode", "record_path"),
-        "run": ("Tally", "run_ensemble"),
-        "scaling": ("Scaler", "fit_scaler"),
-        "store": (
-            "EpisodeStore",
-            "create_store",
-            "data_hash",
-            "missing",
-            "open_store",
-            "read_episode",
-            "write_episode",
-        ),
-        "windows": ("Windows", "cut_episode", "cut_windows", "split_windows"),
-    },
-)
+
+def __getattr__(name: str) -> object:
+    for file, names in _FILES.items():
+        if name in names:
+            return getattr(import_module(f"laserloop.data.{file}"), name)
+    raise AttributeError(f"module 'laserloop.data' has no attribute {name!r}")

@@ -1,27 +1,37 @@
-"""An episode: the open-loop record of a plant driven along a path, one entry per tick, taken at its end."""
+"""An episode: the open-loop record of a plant driven along a path, one entry per tick, taken at its end.
 
+A long one keeps a checkpoint: how far it has come, in one file that is replaced now and then. Killed at any
+moment, the same simulation goes on from the file to the same bytes as an unbroken one.
+"""
+
+import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from laserloop.bad_input import BadInput, check_kind
-from laserloop.data.checkpoint import Arrays, Checkpoint
 from laserloop.paths import ScanPath
 from laserloop.plant import Plant, PlantSettings, Snapshot, Surface
 from laserloop.plant.camera import SAMPLERS
 from laserloop.process.camera import Sampling
 
 FloatArray = NDArray[np.float64]
+Arrays = dict[str, NDArray[np.generic]]
 Progress = Callable[[int, int], None]  # ticks done, ticks in all
 
 WINDOW = (760.0, 800.0)  # K, where the paper wants T_max
+EVERY = 30.0  # s between two checkpoints
+FILE = "checkpoint.npz"
 SHARP = np.pi / 4  # rad, a smaller change of heading within two ticks is no turn
 
 
@@ -267,3 +277,76 @@ def _check_power(power: ArrayLike, path: ScanPath) -> FloatArray:
             f"but has shape {power.shape}; give one per tick."
         )
     return power
+
+
+class Checkpoint:
+    """One simulation's file in a folder of its own."""
+
+    def __init__(
+        self,
+        folder: Path,
+        plant: Plant,
+        path: ScanPath,
+        power: NDArray[np.float64],
+        sampling: Sampling | None = None,
+        start: Snapshot | None = None,
+    ) -> None:
+        """The folder is made; one that belongs to another simulation is refused."""
+        self._file = folder / FILE
+        self._name = _name(plant, path, power, sampling) + _name_start(start)
+        self._last = monotonic()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def load(self, plant: Plant) -> Mapping[str, NDArray[np.generic]] | None:
+        """Bring the plant to where the file left it: the record so far, or None without a file."""
+        if not self._file.exists():
+            return None
+        try:
+            with np.load(self._file) as kept:
+                arrays = dict(kept)
+        except (OSError, ValueError, EOFError, BadZipFile):
+            raise BadInput(f"{self._file} must be a checkpoint, but it cannot be read; delete it") from None
+        if str(arrays.get("name")) != self._name:
+            raise BadInput(
+                f"{self._file.parent} must belong to this simulation, but it holds one of another path, "
+                "power, process, plant or start; take another folder."
+            )
+        plant.restore(Snapshot.from_arrays(arrays))
+        return arrays
+
+    def is_due(self) -> bool:
+        """Has enough time passed since the last one?"""
+        return monotonic() - self._last >= EVERY
+
+    def save(self, plant: Plant, record: Arrays) -> None:
+        """Replace the file by the state of now and the record so far, all at once."""
+        beside = self._file.with_suffix(".new")
+        with beside.open("wb") as file:
+            arrays: dict[str, Any] = {"name": np.array(self._name), **plant.snapshot().to_arrays(), **record}
+            np.savez(file, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(self._file)
+        self._last = monotonic()
+
+
+def _name(plant: Plant, path: ScanPath, power: NDArray[np.float64], sampling: Sampling | None) -> str:
+    """What the file belongs to: plant, path and powers, whatever the path is called."""
+    digest = blake2b(digest_size=16)
+    s = plant.settings
+    told = (s.name, s.process.to_json(), s.absorbed, s.refine, s.tolerance, plant.identity)
+    digest.update(json.dumps(told, sort_keys=True).encode())
+    digest.update((sampling or "").encode())
+    for array in (path.positions, path.lit, power):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _name_start(start: Snapshot | None) -> str:
+    """What the plate was like before; nothing for one at rest."""
+    if start is None:
+        return ""
+    digest = blake2b(digest_size=16)
+    for name, part in sorted(start.to_arrays().items()):
+        digest.update(name.encode() + np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()

@@ -1,15 +1,24 @@
-"""The store of an ensemble: a Zarr folder with one shard per episode and a done-flag written last.
+"""Records of episodes, their store, and how it is filled, here or by workers.
 
+A record has one row per state and one named column per number. The store is a Zarr folder with one shard per
+episode and a done-flag written last.
+
+ξ_k  where the beam is at t_k      P_k  the power during the tick that ends at t_k; P_0 = 0
 episodes  (runs, states, columns) float64      done  (runs,) uint64: 0, or the digest of the episode's bytes
 """
 
 import json
 import os
 import shutil
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
+from time import perf_counter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +26,102 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.data.ensemble import NAMED_SHAPES, EnsembleSettings, check_index, lay_out
-from laserloop.data.record import COLUMNS, EpisodeRecord
+from laserloop.cluster import Workers, check_workers, open_cluster, share_out
+from laserloop.data.ensemble import (
+    NAMED_SHAPES,
+    PREVIEW,
+    EnsembleSettings,
+    check_index,
+    lay_out,
+    plan_episode,
+)
+from laserloop.paths import ScanPath
+from laserloop.plant import Plant, Surface, make_plant
+from laserloop.plant.sampling import bilinear, lattice, nearest, smooth
 
 if TYPE_CHECKING:
     import zarr
 
 FloatArray = NDArray[np.float64]
+Progress = Callable[[int, int], None]  # episodes there, episodes in all
 
 CHUNK_COLUMNS = 61  # of an inner chunk: 196 kB of an episode of 401 states; 122 columns make 2
+PATCH_SIZE = 9  # points along a side, the beam in the middle
+PATCH_SPACING = 50e-6  # m
+
+COLUMNS = (
+    "power_w",  # P_k
+    "x_m",  # ξ_k
+    "y_m",
+    "vx_m_s",  # (ξ_{k+1} − ξ_k)/Δt
+    "vy_m_s",
+    "t_node_k",  # the hottest node and where it is; of a plate at rest the first
+    "node_x_m",
+    "node_y_m",
+    "t_peak_k",  # the peak between the nodes and where it is
+    "peak_x_m",
+    "peak_y_m",
+    *(f"preview_nearest_{i}_k" for i in range(1, PREVIEW + 1)),  # T(ξ_{k+i}, t_k) of the nearest node
+    *(f"preview_bilinear_{i}_k" for i in range(1, PREVIEW + 1)),  # the same, between the nodes
+    *(f"preview_smooth_{i}_k" for i in range(1, PREVIEW + 1)),  # the same, by the C¹ cubic
+    # Around ξ_k by the C¹ cubic, in single precision: columns run along the heading, rows to its left.
+    *(f"patch_{row}_{col}_k" for row in range(PATCH_SIZE) for col in range(PATCH_SIZE)),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EpisodeRecord:
+    """What was seen in one episode."""
+
+    index: int
+    values: FloatArray  # (states, columns)
+
+
+def record_episode(settings: EnsembleSettings, index: int) -> EpisodeRecord:
+    """Run episode `index` of an ensemble."""
+    plan = plan_episode(settings, index)
+    plant = _keep_plant(settings.plant, settings.process)
+    return EpisodeRecord(index, record_path(plant, plan.path, plan.power))
+
+
+def record_path(plant: Plant, path: ScanPath, power: FloatArray) -> FloatArray:
+    """Drive `plant` from rest with one `power` (W) per tick: the record (ticks + 1, columns).
+
+    Previews beyond the path's end go straight on.
+    """
+    plant.check_path(path)
+    if not 1 <= len(power) <= len(path):
+        raise BadInput(
+            f"a record needs power for 1 to {len(path)} ticks along {path.name}, but got {len(power)}; "
+            "make them fit."
+        )
+    power = np.where(path.lit[: len(power)], power, 0.0)
+    values = np.empty((len(power) + 1, len(COLUMNS)))
+    values[:, 0] = np.concatenate(([0.0], power))
+    values[:, 1:3] = path.positions[: len(values)]
+    values[:, 3:5] = path.velocities[: len(values)]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
+        _see(plant.reset(), path, 0, values[0])
+        for k in range(len(power)):
+            _see(plant.step(float(power[k]), path.spot(k)), path, k + 1, values[k + 1])
+    return values
+
+
+def _see(surface: Surface, path: ScanPath, k: int, row: FloatArray) -> None:
+    """Fill the columns that come from the surface at t_k."""
+    field = surface.x, surface.y, surface.temperature
+    ahead = np.ascontiguousarray(path.preview(k, PREVIEW)[1:])
+    around = lattice(path.positions[k], path.headings[k], PATCH_SIZE, PATCH_SPACING)
+    row[5:8] = surface.node.temperature, surface.node.x, surface.node.y
+    row[8:11] = surface.peak.temperature, surface.peak.x, surface.peak.y
+    row[11 : 11 + PREVIEW] = nearest(*field, ahead)
+    row[11 + PREVIEW : 11 + 2 * PREVIEW] = bilinear(*field, ahead)
+    row[11 + 2 * PREVIEW : 11 + 3 * PREVIEW] = smooth(*field, ahead)
+    row[11 + 3 * PREVIEW :] = smooth(*field, around).astype(np.float32)
+
+
+_keep_plant = lru_cache(maxsize=1)(make_plant)  # one per worker, built once; a reset makes it as new
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,3 +310,110 @@ def _import_zarr() -> ModuleType:
             "a store of episodes needs zarr, but it is not installed; pip install 'laserloop[data]'."
         ) from None
     return zarr
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What running an ensemble came to."""
+
+    directory: Path
+    episodes: int
+    made: int  # of the episodes, in this call
+    seconds: float
+    size: int  # bytes on disk
+    data_hash: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers and words; units are in the names."""
+        return {
+            "store": str(self.directory),
+            "episodes": self.episodes,
+            "made_now": self.made,
+            "seconds": self.seconds,
+            "seconds_per_episode": self.seconds / self.made if self.made else 0.0,
+            "size_mb": self.size / 1e6,
+            "data_hash": self.data_hash,
+        }
+
+
+def run_ensemble(
+    directory: str | Path,
+    settings: EnsembleSettings,
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+) -> Tally:
+    """Make every episode that the store in `directory` lacks; stopped anywhere, the next call goes on.
+
+    `workers`: processes of this machine, by default one per core; 1 works in this process.
+    `scheduler`: the address of a dask scheduler instead, whose workers see the same folder.
+    """
+    count = check_workers(workers, scheduler)
+    store = create_store(directory, settings)
+    began, total, lacking = perf_counter(), settings.runs, missing(store)
+    made = len(lacking)
+    if progress is not None:
+        progress(total - made, total)
+    with _choose_cluster(min(count, max(made, 1)), scheduler, settings) as client:
+        while lacking:
+            finished = _make_here(store, lacking) if client is None else _make_there(client, store, lacking)
+            for done, _ in enumerate(finished, start=total - len(lacking) + 1):
+                if progress is not None:
+                    progress(done, total)
+            left = missing(store)
+            if len(left) == len(lacking):
+                raise BadInput(
+                    f"workers must reach and fill {store.directory}, but episode {left[0]} stayed missing; "
+                    "check that they live and share its disk."
+                )
+            lacking = left
+    seconds = perf_counter() - began
+    return Tally(store.directory, total, made, seconds, size_on_disk(store), data_hash(store))
+
+
+def make_episode(directory: str, settings: dict[str, Any], index: int) -> int:
+    """Run and write one episode: the task of a worker; the digest."""
+    return _make(_join(directory, EnsembleSettings.from_json(settings)), index)
+
+
+def _join(directory: str, settings: EnsembleSettings) -> EpisodeStore:
+    if not Path(directory).is_dir():
+        raise BadInput(
+            f"every worker must see the store, but {directory} does not exist on one; use a shared disk."
+        )
+    store = open_store(directory)
+    if store.settings != settings:
+        raise BadInput(
+            f"every worker must see the same store, but one finds another in {directory}; use a shared disk."
+        )
+    return store
+
+
+def _make(store: EpisodeStore, index: int) -> int:
+    return write_episode(store, index, record_episode(store.settings, index))
+
+
+def _make_here(store: EpisodeStore, lacking: list[int]) -> Iterator[int]:
+    for index in lacking:
+        yield _make(store, index)
+
+
+def _make_there(client: Workers, store: EpisodeStore, lacking: list[int]) -> Iterator[int]:
+    """Digests as they come in; one that was given up because its workers died is left out."""
+    settings = store.settings.to_json()
+    return share_out(client, make_episode, [(str(store.directory), settings, index) for index in lacking])
+
+
+@contextmanager
+def _choose_cluster(
+    workers: int, scheduler: str | None, settings: EnsembleSettings
+) -> Iterator[Workers | None]:
+    """A client of the cluster that does the work; None when this process does it alone."""
+    if scheduler is None and workers == 1:
+        yield None
+        return
+    if scheduler is None:
+        record_episode(replace(settings, runs=1, states=3), 0)  # compile once, here; workers load it
+    with open_cluster(workers, scheduler) as client:
+        yield client

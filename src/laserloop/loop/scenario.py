@@ -32,7 +32,7 @@ from laserloop.loop.record import Run
 from laserloop.loop.run import ClosedLoop, Progress, Testbed, Watch
 from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import Camera, Plant, make_plant
-from laserloop.predict.twin.reach import judge_reach
+from laserloop.predict.twin.rollout import judge_reach
 from laserloop.process import Process, find_process, shipped_processes
 from laserloop.process.camera import Sampling
 from laserloop.process.mismatch import LAG, check_factors, mismatch

@@ -18,9 +18,10 @@ from laserloop.native.prebuilt import find_prebuilt
 from laserloop.native.render import CONFIG, define, find_dtype, read_source
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
-from laserloop.predict.twin import TwinPredictor, TwinSettings, history, moments, peak
+from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.predict.twin import gain as gains
-from laserloop.predict.twin.pulse import POINTS
+from laserloop.predict.twin import heat as heats
+from laserloop.predict.twin.heat import POINTS
 from laserloop.predict.twin.twin import (
     ENOUGH,
     FARTHEST,
@@ -47,7 +48,7 @@ UNIT = (
     *(f"twin_{part}.c" for part in OWN),
 )
 RULE, LEVELS = POINTS, 1024  # sizes of twin_types.h
-USUAL = history.CAPACITY - history.MERGED  # ticks kept one by one, up to which one library does
+USUAL = heats.CAPACITY - heats.MERGED  # ticks kept one by one, up to which one library does
 ENGINE = ("-DLASERLOOP_ENGINE",)  # the functions that Python calls, instead of those of a machine
 QPS = 4  # most in a tick, as in twin_plan.c; two are usual
 SMOOTH = 2.25  # widths of heat over the distance around the peaks, from which on it is a polynomial there
@@ -94,7 +95,7 @@ def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
         **{"sigma": body.sigma, "alpha": body.alpha, "plate": body.plate, "tick": process.tick},
         **{"absorptivity": process.beam.absorptivity, "lag_left": left, "ambient": process.ambient},
         "lag_mean": (1.0 - left) * laser.lag / process.tick,
-        **{"worth": twin.worth, "faded": history.FADED * twin.worth},
+        **{"worth": twin.worth, "faded": heats.FADED * twin.worth},
         **{"prior": gain.prior, "walk": gain.walk, "error": gain.floor, "gate": gain.gate},
         **dict(zip(("gain_low", "gain_high"), camera.heat_ratio, strict=True)),
         **{"fall": gains.FALL, "placed": gains.OFFSET, "stamp": gains.STAMP, "apart": gains.LAG},
@@ -108,9 +109,9 @@ def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
         **{
             "subpixel": SUBPIXEL,
             "slender": twin.slender,
-            "behind": peak.BEHIND,
-            "longest": peak.LONGEST,
-            "reach": moments.REACH,
+            "behind": heats.BEHIND,
+            "longest": heats.LONGEST,
+            "reach": heats.REACH,
             "smooth": SMOOTH,
         },
         **{"recent": twin.memory, "lags": rule.lags, "points": len(rule.lag)},
@@ -360,7 +361,7 @@ def size_twin(horizon: int, kept: int = USUAL, *, single: bool = True) -> dict[s
     return {
         "HORIZON": horizon,
         "DOUBLE": int(not single),
-        "NODES": max(history.CAPACITY, _round_up(history.MERGED + kept)),
+        "NODES": max(heats.CAPACITY, _round_up(heats.MERGED + kept)),
         "RECENT": _round_up(kept),
     }
 

@@ -42,7 +42,7 @@ from laserloop.native.render import (
 from laserloop.native.twin import PROCESS, RULE, UNIT, lay_process, size_twin
 from laserloop.native.twin_vectors import record_loop, write_loop
 from laserloop.predict.twin import TwinPredictor, TwinSettings
-from laserloop.predict.twin.reach import needed_power
+from laserloop.predict.twin.rollout import needed_power
 from laserloop.process import Process
 
 NUMBERS, SIZES = "laserloop_process.c", "laserloop_twin_config.h"

@@ -13,7 +13,7 @@ from laserloop.control.problem import MpcProblem
 from laserloop.native.deployed import FRAME, NOTHING, PEAK, Deployed, Frame, TickAnswer, TickInput
 from laserloop.paths.preview import Preview
 from laserloop.predict.twin import TwinPredictor
-from laserloop.predict.twin.peak import climb, guess_peak
+from laserloop.predict.twin.heat import find_peak, guess_peak
 
 FloatArray = NDArray[np.float64]
 
@@ -77,10 +77,10 @@ class Plate:
         twin.observe(
             None, Preview(time=now * tick, tick=tick, positions=places, powers=np.array(self._powers[-past:]))
         )
-        heat = twin.at_moments(twin.ends, np.array([twin.memory])).driven(twin.watts)
+        heat = twin.sum_heat(twin.ends, np.array([twin.memory])).powered(twin.watts)
         camera, sigma = twin.process.camera, twin.body.sigma
         beam = twin.ends[None, -1]
-        point = climb(heat, guess_peak(beam, twin.ends[None, -2], sigma), beam, sigma, 4)
+        point = find_peak(heat, guess_peak(beam, twin.ends[None, -2], sigma), beam, sigma, 4)
         peak = float(twin.table.temperature_of(heat.at(point))[0])
         width = camera.pixel or 0.5 * sigma
         middle = np.round(point[0] / width)

@@ -17,7 +17,7 @@ from laserloop.planning.trim import calibrate_gain
 from laserloop.planning.window import judge_window, show_window
 from laserloop.plant import make_plant
 from laserloop.plant.nested import CELLS
-from laserloop.predict.twin.reach import find_speed, needed_power
+from laserloop.predict.twin.rollout import find_speed, needed_power
 from laserloop.process import Process
 
 STEPS = 4  # of the plant that are timed, after the first

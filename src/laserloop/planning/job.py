@@ -25,7 +25,7 @@ from laserloop.planning.shelf import Shelf
 from laserloop.planning.speeds import free_speeds, set_speeds
 from laserloop.planning.verdict import Verdict, judge_plan
 from laserloop.planning.window import check_window, tell_melting
-from laserloop.predict.twin.reach import find_speed, judge_reach
+from laserloop.predict.twin.rollout import find_speed, judge_reach
 from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]

@@ -16,7 +16,7 @@ from laserloop.planning.scores import LayerResult, count_ticks, score_layers
 from laserloop.planning.settings import PlanSettings
 from laserloop.planning.shelf import Kept
 from laserloop.planning.trim import calibrate_gain
-from laserloop.predict.twin.reach import needed_power
+from laserloop.predict.twin.rollout import needed_power
 from laserloop.process import Process
 
 SCORES = ("ticks", "t_max_k", "t_min_k", "below_fraction", "n_over", "starts")

@@ -27,8 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from laserloop.paths.path import ScanPath
 from laserloop.predict.model import find_origin, load_arrays, save_arrays
-from laserloop.predict.twin.heat import Gaussians
-from laserloop.predict.twin.peak import find_headings
+from laserloop.predict.twin.heat import Gaussians, find_headings
 from laserloop.predict.twin.rollout import follow_heat
 from laserloop.process import Process
 

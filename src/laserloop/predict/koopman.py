@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.data.record import COLUMNS
+from laserloop.data.store import COLUMNS
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.model import find_origin, load_arrays, save_arrays

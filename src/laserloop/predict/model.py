@@ -21,7 +21,7 @@ from safetensors.numpy import load as from_safetensors
 from safetensors.numpy import save as to_safetensors
 
 from laserloop.bad_input import BadInput, guess
-from laserloop.data.scaling import Scaler
+from laserloop.data.windows import Scaler
 from laserloop.paths.path import ScanPath
 from laserloop.predict.networks import NETWORKS, ROW, FloatArray, Network, Weights, WindowNetwork
 from laserloop.process import Process

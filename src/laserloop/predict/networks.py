@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.data.record import PATCH_SIZE
+from laserloop.data.store import PATCH_SIZE
 
 FloatArray = NDArray[np.float64]
 Weights = Mapping[str, Any]  # float32 as trained and stored, double in `Model`

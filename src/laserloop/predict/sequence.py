@@ -15,13 +15,13 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from laserloop.data.record import COLUMNS, PATCH_SIZE, PATCH_SPACING
+from laserloop.data.store import COLUMNS, PATCH_SIZE, PATCH_SPACING
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.model import Model
 from laserloop.predict.networks import HISTORY, HORIZON, FloatArray
 from laserloop.predict.predictor import AffineForecast, Forecast, difference
-from laserloop.predict.twin.peak import find_headings
+from laserloop.predict.twin.heat import find_headings
 from laserloop.process import Process
 
 NUDGE = 0.01  # W to each side, by which slopes are found

@@ -20,9 +20,8 @@ from safetensors.numpy import save as to_safetensors
 
 from laserloop.bad_input import BadInput
 from laserloop.data.ensemble import EnsembleSettings
-from laserloop.data.scaling import fit_scaler
 from laserloop.data.store import data_hash, open_store
-from laserloop.data.windows import Windows, cut_windows, split_windows
+from laserloop.data.windows import Windows, cut_windows, fit_scaler, split_windows
 from laserloop.predict.model import (
     MODEL_FILE,
     OWN_READING,

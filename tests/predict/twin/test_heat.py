@@ -7,10 +7,7 @@ from numpy.typing import NDArray
 from laserloop.paths.path import ScanPath
 from laserloop.plant import make_plant
 from laserloop.predict.twin.exact import moving_gaussian, quasi_steady_gaussian
-from laserloop.predict.twin.heat import Body
-from laserloop.predict.twin.history import SHARES, History
-from laserloop.predict.twin.moments import Moments
-from laserloop.predict.twin.pulse import LAGS, POINTS, make_rule
+from laserloop.predict.twin.heat import LAGS, POINTS, SHARES, HeatSum, Medium, ThermalHistory, make_quadrature
 from laserloop.process import Material, Process
 
 SIGMA, K, RHO, CP = 1e-4, 15.0, 7900.0, 520.0
@@ -29,15 +26,15 @@ def heat(
     lags: int = LAGS,
 ) -> FloatArray:
     """u over k, K, after a beam went along `ends`."""
-    body = Body(sigma=SIGMA, alpha=ALPHA, plate=plate)
+    body = Medium(sigma=SIGMA, alpha=ALPHA, plate=plate)
     hop = float(np.hypot(*np.diff(ends, axis=0).T).max())
-    rule = make_rule(tick, hop, SIGMA, ALPHA, lags)
-    history = History(body, tick, 0.02 * K / SHARES, rule.lags + 1)
+    rule = make_quadrature(tick, hop, SIGMA, ALPHA, lags)
+    history = ThermalHistory(body, tick, 0.02 * K / SHARES, rule.lags + 1)
     for k in range(len(ends) - 1):
         history.add(k + 1, watts * tick, ends[k : k + 2])
     count = len(ends) - 1
-    now = Moments(body, rule, history, tick=tick, ends=ends, first=0, moments=np.array([count]))
-    return now.driven(np.full(count, watts)).at(points) / K
+    now = HeatSum(body, rule, history, tick=tick, ends=ends, first=0, moments=np.array([count]))
+    return now.powered(np.full(count, watts)).at(points) / K
 
 
 def line(speed: float, tick: float, ticks: int) -> FloatArray:
@@ -105,7 +102,7 @@ def test_images_stand_for_the_bottom_and_the_sides(
 @pytest.mark.parametrize("lags", [8, 9, 10, 32, 100])
 @pytest.mark.parametrize("hop", [0.0, 0.4 * SIGMA, 25 * SIGMA])
 def test_a_rule_keeps_all_energy_and_has_room_in_c_however_far_it_looks(lags: int, hop: float) -> None:
-    rule = make_rule(1.25e-4, hop, SIGMA, ALPHA, lags)
+    rule = make_quadrature(1.25e-4, hop, SIGMA, ALPHA, lags)
     assert len(rule.lag) <= POINTS
     assert rule.lags == lags
     shares = np.bincount(rule.lag, rule.share)

@@ -5,20 +5,19 @@ import pytest
 from numpy.typing import NDArray
 
 from laserloop.paths import find_path
-from laserloop.predict.twin.heat import Body
-from laserloop.predict.twin.history import CAPACITY, SHARES, History, merge_rows
+from laserloop.predict.twin.heat import CAPACITY, SHARES, Medium, ThermalHistory, merge_rows
 
 TICK, ALPHA, SIGMA, K = 1.25e-4, 3.7e-6, 1e-4, 16.0
 PLATE = (15e-3, 10e-3, 2e-3)
 FloatArray = NDArray[np.float64]
 
 
-def fill(history: History, ends: FloatArray) -> None:
+def fill(history: ThermalHistory, ends: FloatArray) -> None:
     for k in range(len(ends) - 1):
         history.add(k + 1, 10.0 * TICK, ends[k : k + 2])
 
 
-def exact(body: Body, ends: FloatArray, points: FloatArray) -> FloatArray:
+def exact(body: Medium, ends: FloatArray, points: FloatArray) -> FloatArray:
     """The unmerged sum."""
     ticks = len(ends) - 1
     hop = np.diff(ends, axis=0)
@@ -32,9 +31,9 @@ def exact(body: Body, ends: FloatArray, points: FloatArray) -> FloatArray:
 @pytest.mark.parametrize("budget", [0.05, 0.5])
 @pytest.mark.parametrize("name", ["raster:3", "polyline:5"])
 def test_merging_costs_no_more_kelvin_than_its_budget(budget: float, name: str) -> None:
-    body = Body(sigma=SIGMA, alpha=ALPHA, plate=PLATE)
+    body = Medium(sigma=SIGMA, alpha=ALPHA, plate=PLATE)
     ends = find_path(name, ticks=1600).positions
-    history = History(body, TICK, budget * K / SHARES, 10)
+    history = ThermalHistory(body, TICK, budget * K / SHARES, 10)
     fill(history, ends)
     around = ends[-1] + SIGMA * np.stack(np.meshgrid(*2 * [np.linspace(-4, 4, 9)]), axis=-1).reshape(-1, 2)
     merged = history.gaussians(np.array([len(ends) - 1]), 8).at(around)
@@ -43,24 +42,24 @@ def test_merging_costs_no_more_kelvin_than_its_budget(budget: float, name: str) 
 
 
 def test_a_larger_budget_needs_fewer_gaussians() -> None:
-    body, ends = Body(sigma=SIGMA, alpha=ALPHA, plate=PLATE), find_path("raster:3", ticks=1500).positions
+    body, ends = Medium(sigma=SIGMA, alpha=ALPHA, plate=PLATE), find_path("raster:3", ticks=1500).positions
     counts = []
     for budget in (0.02, 0.2, 2.0):
-        history = History(body, TICK, budget * K / SHARES, 10)
+        history = ThermalHistory(body, TICK, budget * K / SHARES, 10)
         fill(history, ends)
         counts.append(len(history))
     assert counts[0] > counts[1] > counts[2]
 
 
 def test_the_newest_ticks_stay_apart() -> None:
-    history = History(Body(sigma=SIGMA, alpha=ALPHA, plate=PLATE), TICK, 1e9, 20)
+    history = ThermalHistory(Medium(sigma=SIGMA, alpha=ALPHA, plate=PLATE), TICK, 1e9, 20)
     fill(history, np.zeros((100, 2)))
     assert len(history) >= 20
     assert len(history) <= 22  # all else is one
 
 
 def test_no_more_than_its_capacity_is_kept() -> None:
-    history = History(Body(sigma=SIGMA, alpha=1e-12, plate=PLATE), TICK, 0.0, 10)
+    history = ThermalHistory(Medium(sigma=SIGMA, alpha=1e-12, plate=PLATE), TICK, 0.0, 10)
     fill(history, np.outer(np.arange(CAPACITY + 50), [1e-3, 0.0]))
     assert len(history) == CAPACITY
 
@@ -75,8 +74,8 @@ def test_a_merged_gaussian_keeps_energy_centre_and_scatter() -> None:
 
 
 def test_heat_below_a_cold_bottom_is_forgotten() -> None:
-    body = Body(sigma=SIGMA, alpha=ALPHA, plate=(1.0, 1.0, 2e-4))
-    history = History(body, TICK, 0.1 * K / SHARES, 10)
+    body = Medium(sigma=SIGMA, alpha=ALPHA, plate=(1.0, 1.0, 2e-4))
+    history = ThermalHistory(body, TICK, 0.1 * K / SHARES, 10)
     fill(history, np.zeros((50, 2)))
     for k in range(50, 4000):
         history.add(k + 1, 0.0, np.zeros((2, 2)))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from laserloop.predict.twin.reach import find_speed, needed_power
+from laserloop.predict.twin.rollout import find_speed, needed_power
 from laserloop.process import Process
 
 

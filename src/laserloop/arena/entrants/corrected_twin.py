@@ -21,7 +21,7 @@ from laserloop.arena.tasks import SPLITS, Task
 from laserloop.control.controller import Controller
 from laserloop.control.mpc import plan_with
 from laserloop.control.problem import MpcProblem, make_twin_problem
-from laserloop.data.record import COLUMNS
+from laserloop.data.store import COLUMNS
 from laserloop.loop.controllers import Context
 from laserloop.loop.scenario import prepare
 from laserloop.paths.families import FAMILIES

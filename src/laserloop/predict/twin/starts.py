@@ -18,11 +18,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from laserloop.paths.path import SETTLING_TICKS, ScanPath
-from laserloop.predict.twin.heat import Body, Gaussians
-from laserloop.predict.twin.history import E, merge_rows, spread_rows
-from laserloop.predict.twin.moments import Moments
-from laserloop.predict.twin.peak import climb, guess_peak
-from laserloop.predict.twin.pulse import make_rule
+from laserloop.predict.twin.heat import (
+    E,
+    Gaussians,
+    HeatSum,
+    Medium,
+    find_peak,
+    guess_peak,
+    make_quadrature,
+    merge_rows,
+    spread_rows,
+)
 from laserloop.predict.twin.twin import ROUNDS, read_alpha
 from laserloop.process import Process
 
@@ -106,9 +112,9 @@ class Starts:
         alpha = read_alpha(process.material, process.ambient, 0.5 * sum(process.window))
         self._process, self._path = process, path
         self._shares = path.lit_shares  # a tick that is partly dark has a start in it
-        self._body = Body(sigma=process.beam.sigma, alpha=alpha, plate=process.plate)
+        self._body = Medium(sigma=process.beam.sigma, alpha=alpha, plate=process.plate)
         hop = float(path.lit_speeds.max(initial=0.0)) * path.tick
-        self._rule = make_rule(path.tick, hop, self._body.sigma, alpha)
+        self._rule = make_quadrature(path.tick, hop, self._body.sigma, alpha)
         self._bound = max(SETTLING_TICKS, int(np.ceil(self._body.sigma**2 / (alpha * path.tick))))  # ticks
         self._watts = np.zeros(len(path))  # absorbed in each tick
         self._rows = _list_spots(path)
@@ -152,7 +158,7 @@ class Starts:
         watts, _ = self._absorb(self._emitted, full.tolist())
         own = self._rows[now:last].copy()
         own[:, E] = watts * self._path.tick
-        heat = Moments(
+        heat = HeatSum(
             self._body,
             self._rule,
             _Rows(np.concatenate((*self._recall(), own)), self._body, self._path.tick),
@@ -160,10 +166,10 @@ class Starts:
             ends=self._path.positions[: last + 1],
             first=0,
             moments=now + ticks,
-        ).driven(np.concatenate((self._watts[:now], watts)))
+        ).powered(np.concatenate((self._watts[:now], watts)))
         beam, sigma = self._path.positions[now + ticks], self._body.sigma
         guess = guess_peak(beam, self._path.positions[now + ticks - 1], sigma)
-        return heat.at(climb(heat, guess, beam, sigma, ROUNDS))
+        return heat.at(find_peak(heat, guess, beam, sigma, ROUNDS))
 
     def _recall(self) -> Iterator[FloatArray]:
         """The heat of all ticks so far, oldest first, the older the coarser."""
@@ -206,7 +212,7 @@ class _Rows:
     """Heat that is all known beforehand."""
 
     rows: FloatArray
-    body: Body
+    body: Medium
     tick: float  # s
 
     def gaussians(self, moments: FloatArray, lag: int) -> Gaussians:
@@ -215,7 +221,7 @@ class _Rows:
 
 
 def _list_spots(path: ScanPath) -> FloatArray:
-    """(n, 7): a row for each tick in the columns of a `History`, without energy yet."""
+    """(n, 7): a row for each tick in the columns of a `ThermalHistory`, without energy yet."""
     ends = path.positions
     (dx, dy), middle = np.diff(ends, axis=0).T, 0.5 * (ends[1:] + ends[:-1])
     time = 0.5 + np.arange(len(path))

@@ -9,11 +9,18 @@ from numpy.typing import NDArray
 from laserloop.paths.preview import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.twin.gain import EXACT, MOST_LATE, D, E, GainFilter, GainSettings, X
-from laserloop.predict.twin.heat import Body, Gaussians
-from laserloop.predict.twin.history import SHARES, History
-from laserloop.predict.twin.moments import Moments
-from laserloop.predict.twin.peak import climb, find_headings, guess_peak
-from laserloop.predict.twin.pulse import LAGS, make_rule
+from laserloop.predict.twin.heat import (
+    LAGS,
+    SHARES,
+    Gaussians,
+    HeatSum,
+    Medium,
+    ThermalHistory,
+    find_headings,
+    find_peak,
+    guess_peak,
+    make_quadrature,
+)
 from laserloop.process import Material, Process
 from laserloop.process.heat_table import tabulate
 
@@ -97,7 +104,7 @@ class TwinPredictor:
         self.horizon = self.settings.horizon
         middle = 0.5 * sum(process.window)
         alpha = self.settings.alpha or read_alpha(process.material, process.ambient, middle)
-        self.body = Body(sigma=process.beam.sigma, alpha=alpha, plate=process.plate)
+        self.body = Medium(sigma=process.beam.sigma, alpha=alpha, plate=process.plate)
         diffusivity = [find_diffusivity(process.material, T) for T in (process.ambient, middle)]
         self.slender = SLENDER * float(np.log(diffusivity[1] / diffusivity[0]))
         self.table = tabulate(process.material, process.ambient)
@@ -106,11 +113,11 @@ class TwinPredictor:
         self.dim = DIM * process.laser.power[1] * process.beam.absorptivity  # W
         k = float(process.material.conductivity(middle))
         hop, lags = process.speed * process.tick, max(LAGS, self.horizon)  # no coming tick is old heat
-        self.rule = make_rule(process.tick, hop, self.body.sigma, alpha, lags)
+        self.rule = make_quadrature(process.tick, hop, self.body.sigma, alpha, lags)
         camera = process.camera
         self.memory = self.rule.lags + camera.delay + camera.exposure + SPARE  # ticks kept one by one
         self.worth = self.settings.budget * k / SHARES  # W/m, that a merge may cost
-        self._history = History(self.body, process.tick, self.worth, self.memory)
+        self._history = ThermalHistory(self.body, process.tick, self.worth, self.memory)
         self.trust = self.settings.gain or (GainSettings() if camera.noise > 0.0 else EXACT)
         self._filter = GainFilter(self.trust, camera.heat_ratio, self.body.sigma)
         self.reset()
@@ -191,10 +198,10 @@ class TwinPredictor:
             where = delay(self.ends[-int(MOST_LATE) - 3 :], self.scanner_late)[-2:]
             self._history.add(self._now, came * self.process.tick, where)
 
-    def at_moments(self, ends: FloatArray, moments: NDArray[np.intp], late: float = 0.0) -> Moments:
+    def sum_heat(self, ends: FloatArray, moments: NDArray[np.intp], late: float = 0.0) -> HeatSum:
         """All heat after some of the ticks kept one by one and those that follow them; as it was `late` ticks
         before, if the list is that late."""
-        return Moments(
+        return HeatSum(
             self.body,
             self.rule,
             self._history,
@@ -308,10 +315,10 @@ class TwinPredictor:
         """All heat at a moment of the past, as corrected at its peak, and the peak in it."""
         ends = self._late_ends(moment)
         stamp = float(self._filter.state[D]) - self.scanner_late
-        moments = self.at_moments(ends, np.array([moment]), stamp)
-        heat = moments.driven(self._late_watts(moment))
+        moments = self.sum_heat(ends, np.array([moment]), stamp)
+        heat = moments.powered(self._late_watts(moment))
         beam, sigma = ends[None, moment], self.body.sigma
-        peak = climb(heat, guess_peak(beam, ends[None, moment - 1], sigma), beam, sigma, ROUNDS)
+        peak = find_peak(heat, guess_peak(beam, ends[None, moment - 1], sigma), beam, sigma, ROUNDS)
         factor = self.correct(heat, peak, ends[moment - 1 : moment + 1])
         heat = heat._replace(height=factor[0] * heat.height)
         *before, hop = np.diff(ends[moment - 1 - TURN : moment + 1], axis=0)
@@ -344,7 +351,7 @@ class TwinPredictor:
 class Recalled(NamedTuple):
     """A moment of the past."""
 
-    moments: Moments
+    moments: HeatSum
     heat: Gaussians
     peak: FloatArray  # (2,), m
     hop: FloatArray  # (2,), m, of the beam in the tick that ended then
@@ -436,7 +443,7 @@ class TwinForecast:
         self._factors = np.ones(n)  # of u, by the correction where the plan was last linearised
         ends = delay(np.concatenate((twin.ends[:-1], preview.ahead[: n + 1])), twin.scanner_late)
         self._way = way = ends[past:]
-        self._moments = twin.at_moments(ends, past + 1 + np.arange(n))
+        self._moments = twin.sum_heat(ends, past + 1 + np.arange(n))
         self.points = self._behind = guess_peak(way[1:], way[:-1], twin.body.sigma)
         laser, tick = twin.process.laser, twin.process.tick
         self._free = np.empty(n)  # W emitted without any command
@@ -476,8 +483,8 @@ class TwinForecast:
         """
         twin = self._twin
         coming = twin.process.beam.absorptivity * (self._free + self._follow @ plan)
-        heat = self._moments.driven(np.concatenate((self._given, coming)))
-        self.points = climb(heat, self._behind, self._way[1:], twin.body.sigma, ROUNDS)
+        heat = self._moments.powered(np.concatenate((self._given, coming)))
+        self.points = find_peak(heat, self._behind, self._way[1:], twin.body.sigma, ROUNDS)
         return heat
 
     def _read_peaks(self, heat: Gaussians) -> FloatArray:

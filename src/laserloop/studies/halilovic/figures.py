@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from laserloop.data.excitation import Excitation, draw_power
+from laserloop.data.ensemble import Excitation, draw_power
 from laserloop.paths import find_path
 from laserloop.process import find_material
 from laserloop.report.figures import BAND, COLD, FAINT, HOT, INK, STYLE, WIDTH, mark_turns

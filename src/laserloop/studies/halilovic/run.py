@@ -11,7 +11,7 @@ from typing import Any
 from laserloop.bad_input import BadInput
 from laserloop.cluster import Workers, check_workers, open_cluster, share_out
 from laserloop.data.ensemble import EnsembleSettings
-from laserloop.data.record import record_episode
+from laserloop.data.store import record_episode
 from laserloop.predict.model import find_commit, find_versions
 from laserloop.predict.train import need_torch
 from laserloop.studies.halilovic.board import Board

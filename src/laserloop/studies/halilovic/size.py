@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from laserloop.evaluation.offline import REALISATIONS
+from laserloop.evaluation import REALISATIONS
 from laserloop.predict.train import FitSettings
 from laserloop.studies.halilovic.study.corners import VARIANTS
 from laserloop.studies.halilovic.study.plant_accuracy import BETWEEN, PARTS

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from laserloop.data.excitation import Excitation
+from laserloop.data.ensemble import Excitation
 from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories, evaluate
 from laserloop.predict.model import Model

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from laserloop.evaluation.calibration import calibrate
+from laserloop.evaluation import calibrate
 from laserloop.predict.model import find_model
 from laserloop.store import has_case, solve_case
 from laserloop.studies.halilovic.folder import Folder

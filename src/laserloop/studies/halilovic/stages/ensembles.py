@@ -3,8 +3,7 @@
 from typing import Any
 
 from laserloop.data.ensemble import EnsembleSettings
-from laserloop.data.run import make_episode
-from laserloop.data.store import create_store, data_hash, missing, open_store, read_episode
+from laserloop.data.store import create_store, data_hash, make_episode, missing, open_store, read_episode
 from laserloop.data.windows import cut_episode
 from laserloop.studies.halilovic.folder import Folder
 from laserloop.studies.halilovic.stage import Stage, Task

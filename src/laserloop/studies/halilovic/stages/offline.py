@@ -4,9 +4,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from laserloop.data.excitation import Excitation
-from laserloop.evaluation.offline import track
-from laserloop.evaluation.trajectories import Trajectories
+from laserloop.data.ensemble import Excitation
+from laserloop.evaluation import Trajectories, track
 from laserloop.predict.model import find_model
 from laserloop.studies.halilovic.folder import Folder
 from laserloop.studies.halilovic.size import DEPLOYED

@@ -7,9 +7,9 @@ from typing import Any
 from laserloop.bench.mpc import run_mpc_bench
 from laserloop.bench.plant import one_core
 from laserloop.bench.questions import collect_questions
-from laserloop.data.excitation import Excitation
+from laserloop.data.ensemble import Excitation
 from laserloop.data.windows import cut_episode
-from laserloop.evaluation.latency import measure_latency
+from laserloop.evaluation import measure_latency
 from laserloop.loop.scenario import Scenario, keep_case
 from laserloop.predict.model import find_model
 from laserloop.store import has_case, solve_case

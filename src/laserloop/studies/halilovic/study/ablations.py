@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from laserloop.evaluation.offline import REALISATIONS, evaluate
-from laserloop.evaluation.trajectories import TICKS, Trajectories
+from laserloop.evaluation import REALISATIONS, TICKS, Trajectories, evaluate
 from laserloop.predict.model import Model
 from laserloop.store import solve_case
 

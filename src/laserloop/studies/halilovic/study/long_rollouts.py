@@ -14,11 +14,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from laserloop.data.excitation import Excitation
-from laserloop.data.record import COLUMNS
+from laserloop.data.ensemble import Excitation
+from laserloop.data.store import COLUMNS
 from laserloop.data.windows import BRANCH_COLUMNS, FIRST
-from laserloop.evaluation.offline import REALISATIONS
-from laserloop.evaluation.trajectories import Trajectories
+from laserloop.evaluation import REALISATIONS, Trajectories
 from laserloop.predict.model import Model
 from laserloop.store import solve_case
 from laserloop.studies.halilovic.study.ablations import SEEN, UNSEEN

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from laserloop.data.excitation import Excitation
+from laserloop.data.ensemble import Excitation
 from laserloop.data.windows import cut_episode
-from laserloop.evaluation.offline import REALISATIONS, evaluate
-from laserloop.evaluation.trajectories import TICKS, Trajectories
+from laserloop.evaluation import REALISATIONS, TICKS, Trajectories, evaluate
 from laserloop.predict.model import Model
 from laserloop.store import solve_case
 
