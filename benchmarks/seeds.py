@@ -31,7 +31,7 @@ from laserloop.data.windows import join_windows
 from laserloop.loop.scenario import Scenario, keep_case
 from laserloop.predict.model import Model, find_model, save_model
 from laserloop.predict.networks import MsDeepONet
-from laserloop.predict.train import FitSettings, Progress, describe_data, fit
+from laserloop.predict.training import FitSettings, Progress, describe_data, fit
 from laserloop.process import Process
 from laserloop.report.save import save, save_figure
 from laserloop.versions import find_versions

@@ -16,7 +16,7 @@ SHOWING = {"cli", "live", "report", *(f"studies/halilovic/{name}.py" for name in
 # Of which a closed loop along a given path is made; where the path comes from is another matter.
 # Of these, what only some controllers need, who name their files themselves.
 LEARNED = {
-    *("networks.py", "model.py", "models", "train.py", "torch_train.py", "window.py", "compiled.py"),
+    *("networks.py", "model.py", "models", "training.py", "torch_training.py", "window.py", "compiled.py"),
     *("sequence.py", "koopman.py", "correction.py", "oracle.py"),
 }
 LOOP = {"control", "loop", "native", "plant", "predict", "process", "paths/path.py", "paths/preview.py"}

@@ -19,7 +19,7 @@ from laserloop.predict.networks import (
     WindowNetwork,
     split_flat,
 )
-from laserloop.predict.train import FitSettings, Progress, fit
+from laserloop.predict.training import FitSettings, Progress, fit
 
 torch = pytest.importorskip("torch")
 
@@ -98,7 +98,7 @@ def one_thread() -> Iterator[None]:
 
 def predict_by_torch(model: Model, window: Window) -> FloatArray:
     """The network that is trained, in double precision, on the model's weights."""
-    from laserloop.predict.torch_train import TorchNetwork
+    from laserloop.predict.torch_training import TorchNetwork
 
     flat = torch.from_numpy(flatten(model).astype(np.float64))
     network = TorchNetwork(model.architecture, flat, torch.zeros_like(flat))
@@ -145,7 +145,7 @@ def test_a_saved_model_predicts_the_same_bits(architecture: WindowNetwork, tmp_p
 
 @every
 def test_the_gradient_is_that_of_the_loss(architecture: WindowNetwork) -> None:
-    from laserloop.predict.torch_train import TorchNetwork
+    from laserloop.predict.torch_training import TorchNetwork
 
     model, windows = draw_model(architecture), draw_windows(architecture.horizon, 40)
     x, y = architecture.select(*inputs(windows))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.data import COLUMNS, EnsembleSettings, EpisodeRecord, create_store, open_store, write_episode
+from laserloop.data import COLUMNS, EnsembleSettings, create_store, open_store, write_episode
 from laserloop.data.ensemble import EXCITATIONS
 from laserloop.data.windows import cut_windows, split_windows
 from laserloop.evaluation import calibrate, margins
@@ -47,7 +47,7 @@ def test_a_margin_is_taken_on_the_windows_that_the_training_held_out(
     store = create_store(tmp_path, EnsembleSettings(kind="base", runs=6, states=30))
     records = np.random.default_rng(1).normal(700.0, 50.0, (6, 30, len(COLUMNS)))
     for index, values in enumerate(records):
-        write_episode(store, index, EpisodeRecord(index, values))
+        write_episode(store, index, values)
     shipped = find_model("paper-corner")
     assert shipped.trained_for is not None
     made_for = replace(shipped.trained_for, reading=reading)

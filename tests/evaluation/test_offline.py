@@ -12,7 +12,7 @@ from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories, evaluate, track
 from laserloop.predict.model import Model, Scalers, TrainedFor
 from laserloop.predict.networks import MsDeepONet
-from laserloop.predict.train import select_features, standardise
+from laserloop.predict.training import select_features, standardise
 from laserloop.process import Process
 from laserloop.studies.halilovic.contexts import tabulate_accuracy
 from laserloop.studies.halilovic.published import TABLE_1

@@ -21,7 +21,6 @@ from laserloop.control.policy import INPUTS, Policy
 from laserloop.data import (
     COLUMNS,
     EnsembleSettings,
-    EpisodeRecord,
     Windows,
     create_store,
     cut_episode,
@@ -53,7 +52,7 @@ from laserloop.predict.networks import (
 )
 from laserloop.predict.predictor import Predictor
 from laserloop.predict.sequence import SequencePredictor, read_record
-from laserloop.predict.train import FitSettings, fit
+from laserloop.predict.training import FitSettings, fit
 from laserloop.predict.twin import TwinPredictor
 from laserloop.predict.twin.rollout import needed_power, roll_out
 from laserloop.predict.window import WindowPredictor
@@ -202,7 +201,7 @@ def fill_store(settings: EnsembleSettings, folder: Path) -> str:
     store = create_store(folder / "store", settings)
     rng = np.random.default_rng(settings.seed)
     for index in range(settings.runs):
-        write_episode(store, index, EpisodeRecord(index, draw_record(rng, settings.states)))
+        write_episode(store, index, draw_record(rng, settings.states))
     assert missing(store) == []
     return data_hash(store)
 
@@ -214,7 +213,7 @@ def show_ensembles() -> dict[str, str]:
 
 def name_trainings() -> dict[str, str]:
     """Identities of trainings: of those that are going on elsewhere, too."""
-    from laserloop.predict.train import hash_windows, identify, identify_sequences
+    from laserloop.predict.training import hash_windows, identify, identify_sequences
 
     windows = cut_episode(draw_record(np.random.default_rng(10), 25))
     settings = FitSettings(max_epochs=7, split="episode")
@@ -275,7 +274,7 @@ def show_closely() -> dict[str, dict[str, Any]]:
             for name, s in ENSEMBLES.items()
         },
         "records": {
-            name: np.stack([record_episode(replace(settings, states=8), k).values[-1, :60:4] for k in (0, 5)])
+            name: np.stack([record_episode(replace(settings, states=8), k)[-1, :60:4] for k in (0, 5)])
             for name, settings in ENSEMBLES.items()
         },
     }
@@ -304,7 +303,7 @@ def test_predictions_records_and_paths_are_the_same_numbers(pins: dict[str, Any]
 def test_a_training_that_was_kept_before_goes_on(tmp_path: Path) -> None:
     """The file of an interrupted training, as it was written when these pins were."""
     pytest.importorskip("torch")
-    from laserloop.predict.train import hash_windows, identify
+    from laserloop.predict.training import hash_windows, identify
 
     windows, net = cut_episode(draw_record(np.random.default_rng(10), 25)), SsAr(width=3, basis=2)
     settings = FitSettings(max_epochs=2)

@@ -1,4 +1,4 @@
-"""What every network with a memory must do, whatever its formula."""
+"""What every network with a history must do, whatever its formula."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from laserloop.plant.surface import Surface
 from laserloop.predict.model import Model, Scalers, load_model
 from laserloop.predict.networks import FEATURES, HORIZON, NETWORKS, SequenceNetwork
 from laserloop.predict.sequence import SequencePredictor, Sequences
-from laserloop.predict.train import FitSettings, Progress, fit_sequences
+from laserloop.predict.training import FitSettings, Progress, fit_sequences
 from laserloop.process import Process
 
 NETS = {name: kind for name, kind in NETWORKS.items() if issubclass(kind, SequenceNetwork)}
@@ -41,7 +41,7 @@ def draw_model(name: str) -> Model:
 
 
 def draw_table(n: int = 240) -> Sequences:
-    """Targets that depend on plans and surroundings smoothly."""
+    """Targets that depend on plans and features smoothly."""
     rng = np.random.default_rng(n)
     plans, features = rng.uniform(5.0, 15.0, (n, HORIZON)), rng.normal(0.0, 1.0, (n, FEATURES))
     target = 700.0 + np.cumsum(plans, axis=1) + 20.0 * features[:, :1]
@@ -51,7 +51,7 @@ def draw_table(n: int = 240) -> Sequences:
 @every
 def test_numpy_and_pytorch_agree(name: str) -> None:
     torch = pytest.importorskip("torch")
-    from laserloop.predict.torch_train import TorchNetwork
+    from laserloop.predict.torch_training import TorchNetwork
 
     model, table = draw_model(name), draw_table(30)
     flat = torch.from_numpy(np.concatenate([w.ravel() for w in model.weights.values()]).astype(np.float64))
@@ -66,7 +66,7 @@ def test_numpy_and_pytorch_agree(name: str) -> None:
 @every
 def test_the_gradient_is_that_of_the_loss(name: str) -> None:
     torch = pytest.importorskip("torch")
-    from laserloop.predict.torch_train import TorchNetwork
+    from laserloop.predict.torch_training import TorchNetwork
 
     model, rng = draw_model(name), np.random.default_rng(1)
     flat = torch.from_numpy(np.concatenate([w.ravel() for w in model.weights.values()]).astype(np.float64))

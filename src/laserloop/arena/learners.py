@@ -1,4 +1,4 @@
-"""How a network with a memory takes part: trained on the lessons, planned with by the generic solver."""
+"""How a network with a history takes part: trained on the lessons, planned with by the generic solver."""
 
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from laserloop.predict import model, networks, sequence
 from laserloop.predict.model import load_model
 from laserloop.predict.networks import SequenceNetwork
 from laserloop.predict.sequence import SequencePredictor, Sequences, join_sequences, read_record
-from laserloop.predict.train import FitSettings, fit_sequences
+from laserloop.predict.training import FitSettings, fit_sequences
 from laserloop.process import find_process
 
 SOURCES = Path(model.__file__), Path(networks.__file__), Path(sequence.__file__)
@@ -23,12 +23,12 @@ RANGE = (500.0, 1100.0)  # K, within which a window must stay to be learned from
 RATE, BATCH, HALVE = 2e-3, 512, 4  # of Adam; epochs without progress until the rate is halved
 
 
-def make_memory_net(folder: Path, seat: Seat) -> Controller:
+def make_sequence_network(folder: Path, seat: Seat) -> Controller:
     """The network of a folder."""
     return plan_with(SequencePredictor(load_model(folder), seat.process), seat.problem)
 
 
-def train_memory_net(net: SequenceNetwork, epochs: int, lessons: Path, seed: int, folder: Path) -> Cost:
+def train_sequence_network(net: SequenceNetwork, epochs: int, lessons: Path, seed: int, folder: Path) -> Cost:
     """So many epochs; a training that was interrupted goes on."""
     began = process_time()
     table, episodes = read_table(lessons)
@@ -52,15 +52,15 @@ def read_table(lessons: Path) -> tuple[Sequences, int]:
     return table.take(inside), len(parts)
 
 
-def enter_memory_net(net: SequenceNetwork, *, epochs: int, about: str, source: Path) -> Entrant:
-    """The entrant of a network with a memory."""
+def enter_sequence_network(net: SequenceNetwork, *, epochs: int, about: str, source: Path) -> Entrant:
+    """The entrant of a network with a history."""
     folder = SHELF / net.name
     return Entrant(
         name=net.name,
         about=about,
-        make=partial(make_memory_net, folder),
+        make=partial(make_sequence_network, folder),
         learns=True,
         model=folder,
-        train=partial(train_memory_net, net, epochs),
+        train=partial(train_sequence_network, net, epochs),
         sources=(source, Path(__file__), *SOURCES),
     )

@@ -11,7 +11,7 @@ import numpy as np
 from laserloop.bad_input import BadInput
 from laserloop.data.windows import Windows
 from laserloop.predict.networks import MsDeepONet
-from laserloop.predict.train import FitSettings, fit, need_torch
+from laserloop.predict.training import FitSettings, fit, need_torch
 
 PEAK_SIZE = 1024  # rows of the square product whose speed counts as the peak
 PEAK_PRODUCTS = 4  # in a row
@@ -39,7 +39,7 @@ def run_train_bench(
     if windows < 2048 or rounds < 1:
         raise BadInput(f"a bench needs 2048 windows and 1 round, got {windows} and {rounds}: take more")
     need_torch()
-    from laserloop.predict.torch_train import torch_threads
+    from laserloop.predict.torch_training import torch_threads
 
     memory = measure_memory(memory_windows)
     clock = time.process_time if threads == 1 else time.perf_counter
@@ -104,8 +104,8 @@ def _make_epochs(windows: int, settings: FitSettings) -> dict[str, Callable[[], 
     import torch
     from torch.utils.data import DataLoader, TensorDataset
 
-    from laserloop.predict.torch_train import Table, TorchNetwork, make_adam
-    from laserloop.predict.train import start_training
+    from laserloop.predict.torch_training import Table, TorchNetwork, make_adam
+    from laserloop.predict.training import start_training
 
     architecture, rng = MsDeepONet(), np.random.default_rng(settings.seed)
     weights = np.concatenate([w.ravel() for w in architecture.draw_weights(rng).values()])

@@ -63,8 +63,8 @@ def train(
         laserloop train ms-deeponet --data data/corner --out models/corner
         laserloop train lstm --data data/corner --out models/lstm --max-epochs 300
     """
-    from laserloop.predict.train import FitSettings
-    from laserloop.predict.train import train as run_training
+    from laserloop.predict.training import FitSettings
+    from laserloop.predict.training import train as run_training
     from laserloop.report.tables import tabulate_numbers
     from laserloop.report.terminal import show_losses
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from laserloop.data.episode import Episode, simulate
     from laserloop.data.store import (
         COLUMNS,
-        EpisodeRecord,
         EpisodeStore,
         create_store,
         data_hash,
@@ -37,7 +36,7 @@ _FILES = {
     "ensemble": ("EnsembleSettings", "Excitation", "draw_power", "lay_out", "plan_episode", "read_settings"),
     "episode": ("Episode", "simulate"),
     "store": (
-        *("COLUMNS", "EpisodeRecord", "EpisodeStore", "create_store", "data_hash", "missing", "open_store"),
+        *("COLUMNS", "EpisodeStore", "create_store", "data_hash", "missing", "open_store"),
         *("read_episode", "record_episode", "record_path", "run_ensemble", "write_episode"),
     ),
     "windows": ("Scaler", "Windows", "cut_episode", "cut_windows", "fit_scaler", "split_windows"),
@@ -47,7 +46,6 @@ __all__ = [
     "COLUMNS",
     "EnsembleSettings",
     "Episode",
-    "EpisodeRecord",
     "EpisodeStore",
     "Excitation",
     "Scaler",

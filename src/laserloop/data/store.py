@@ -69,19 +69,11 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EpisodeRecord:
-    """What was seen in one episode."""
-
-    index: int
-    values: FloatArray  # (states, columns)
-
-
-def record_episode(settings: EnsembleSettings, index: int) -> EpisodeRecord:
-    """Run episode `index` of an ensemble."""
+def record_episode(settings: EnsembleSettings, index: int) -> FloatArray:
+    """Run episode `index` of an ensemble: its record (states, columns)."""
     plan = plan_episode(settings, index)
     plant = _keep_plant(settings.plant, settings.process)
-    return EpisodeRecord(index, record_path(plant, plan.path, plan.power))
+    return record_path(plant, plan.path, plan.power)
 
 
 def record_path(plant: Plant, path: ScanPath, power: FloatArray) -> FloatArray:
@@ -182,14 +174,14 @@ def open_store(directory: str | Path) -> EpisodeStore:
     return EpisodeStore(directory, settings, columns, episodes, done)
 
 
-def write_episode(store: EpisodeStore, index: int, record: EpisodeRecord) -> int:
-    """Write an episode, then its done-flag; the digest.
+def write_episode(store: EpisodeStore, index: int, values: FloatArray) -> int:
+    """Write the record of an episode, then its done-flag; the digest.
 
     Zarr writes each file beside its place and renames it, so two processes may write the same episode.
     """
     _clear_unreadable(store, index)
-    store.episodes[index] = record.values
-    digest = digest_episode(record.values)
+    store.episodes[index] = values
+    digest = digest_episode(values)
     store.done[index] = digest
     return digest
 

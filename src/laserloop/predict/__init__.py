@@ -1,1 +1,87 @@
-"""WHAT WE BELIEVE: the interface of every predictor, and the networks that fill it."""
+"""WHAT WE BELIEVE: predictors, from a process alone (`twin`) or learned from episodes.
+
+May import process, paths, data and of the plant the camera. Names are fetched from their files when first
+used, so that the twin needs no network.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from laserloop.predict.correction import (
+        HeatCorrection,
+        HeatSamples,
+        fit_correction,
+        gather_samples,
+        join_samples,
+        load_correction,
+        save_correction,
+    )
+    from laserloop.predict.koopman import KoopmanPredictor, fit_koopman, load_koopman, save_koopman
+    from laserloop.predict.model import Model, TrainedFor, find_model, load_model, save_model, shipped_models
+    from laserloop.predict.networks import AffineNet, Fno, Lstm, MsDeepONet, SsAr, SsArLoc, Tide, TideQuantile
+    from laserloop.predict.predictor import AffineForecast, Forecast, Predictor
+    from laserloop.predict.sequence import SequencePredictor, Sequences, join_sequences, read_record
+    from laserloop.predict.training import FitSettings, fit, fit_sequences, train
+    from laserloop.predict.window import WindowPredictor
+
+_FILES = {
+    "correction": (
+        *("HeatCorrection", "HeatSamples", "fit_correction", "gather_samples", "join_samples"),
+        *("load_correction", "save_correction"),
+    ),
+    "koopman": ("KoopmanPredictor", "fit_koopman", "load_koopman", "save_koopman"),
+    "model": ("Model", "TrainedFor", "find_model", "load_model", "save_model", "shipped_models"),
+    "networks": ("AffineNet", "Fno", "Lstm", "MsDeepONet", "SsAr", "SsArLoc", "Tide", "TideQuantile"),
+    "predictor": ("AffineForecast", "Forecast", "Predictor"),
+    "sequence": ("SequencePredictor", "Sequences", "join_sequences", "read_record"),
+    "training": ("FitSettings", "fit", "fit_sequences", "train"),
+    "window": ("WindowPredictor",),
+}
+
+__all__ = [
+    "AffineForecast",
+    "AffineNet",
+    "FitSettings",
+    "Fno",
+    "Forecast",
+    "HeatCorrection",
+    "HeatSamples",
+    "KoopmanPredictor",
+    "Lstm",
+    "Model",
+    "MsDeepONet",
+    "Predictor",
+    "SequencePredictor",
+    "Sequences",
+    "SsAr",
+    "SsArLoc",
+    "Tide",
+    "TideQuantile",
+    "TrainedFor",
+    "WindowPredictor",
+    "find_model",
+    "fit",
+    "fit_correction",
+    "fit_koopman",
+    "fit_sequences",
+    "gather_samples",
+    "join_samples",
+    "join_sequences",
+    "load_correction",
+    "load_koopman",
+    "load_model",
+    "read_record",
+    "save_correction",
+    "save_koopman",
+    "save_model",
+    "shipped_models",
+    "train",
+]
+
+
+def __getattr__(name: str) -> object:
+    for file, names in _FILES.items():
+        if name in names:
+            return getattr(import_module(f"laserloop.predict.{file}"), name)
+    raise AttributeError(f"module 'laserloop.predict' has no attribute {name!r}")

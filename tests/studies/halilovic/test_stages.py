@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.predict.train import FitSettings
+from laserloop.predict.training import FitSettings
 from laserloop.studies.halilovic.folder import Folder
 from laserloop.studies.halilovic.size import QUICK
 from laserloop.studies.halilovic.stages import calibration, ensembles, loops, offline, plant, trainings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from laserloop.predict.train import FitSettings
+from laserloop.predict.training import FitSettings
 from laserloop.studies.halilovic.board import Board
 from laserloop.studies.halilovic.folder import Stopwatch, open_folder
 from laserloop.studies.halilovic.report import summarise, write_report

@@ -19,7 +19,7 @@ from laserloop.data.windows import Windows, cut_episode, join_windows
 from laserloop.predict import model, networks, window
 from laserloop.predict.model import TrainedFor, load_model
 from laserloop.predict.networks import Lstm, MsDeepONet, SsAr
-from laserloop.predict.train import FitSettings, fit
+from laserloop.predict.training import FitSettings, fit
 from laserloop.predict.window import WindowPredictor
 from laserloop.process import find_process
 

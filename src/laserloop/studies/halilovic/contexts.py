@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from laserloop.predict.train import FitSettings
+from laserloop.predict.training import FitSettings
 from laserloop.studies.halilovic import published
 from laserloop.studies.halilovic.check import FACTOR, STEADY, Check, Claim, is_near
 from laserloop.studies.halilovic.claims import explain, list_checks

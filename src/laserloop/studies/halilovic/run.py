@@ -13,7 +13,7 @@ from laserloop.cluster import Workers, check_workers, open_cluster, share_out
 from laserloop.data.ensemble import EnsembleSettings
 from laserloop.data.store import record_episode
 from laserloop.predict.model import find_commit, find_versions
-from laserloop.predict.train import need_torch
+from laserloop.predict.training import need_torch
 from laserloop.studies.halilovic.board import Board
 from laserloop.studies.halilovic.folder import Folder, Stopwatch, check_folder, hold_folder, open_folder
 from laserloop.studies.halilovic.size import Size

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from laserloop.evaluation import REALISATIONS
-from laserloop.predict.train import FitSettings
+from laserloop.predict.training import FitSettings
 from laserloop.studies.halilovic.study.corners import VARIANTS
 from laserloop.studies.halilovic.study.plant_accuracy import BETWEEN, PARTS
 from laserloop.studies.halilovic.study.recipes import BASE, CORNER, RECIPES, SHORT, SPREAD, Recipe

@@ -11,7 +11,7 @@ from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories, evaluate
 from laserloop.predict.model import Model
 from laserloop.predict.networks import MsDeepONet
-from laserloop.predict.train import select_features, standardise
+from laserloop.predict.training import select_features, standardise
 from laserloop.studies.halilovic.contexts import explain_differences, list_families
 from laserloop.studies.halilovic.study.ablation_points import compare, measure_scales, place_points
 from laserloop.studies.halilovic.study.ablations import NOISES, SEEN, UNSEEN, Row, run_ablations

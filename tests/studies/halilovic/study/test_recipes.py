@@ -9,7 +9,7 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.data import COLUMNS, EnsembleSettings, EpisodeRecord, create_store, write_episode
 from laserloop.predict.networks import MsDeepONet
-from laserloop.predict.train import FitSettings
+from laserloop.predict.training import FitSettings
 from laserloop.studies.halilovic.study.ablation_points import AXES
 from laserloop.studies.halilovic.study.recipes import RECIPES, SHORT, Recipe, find_models, train_recipes
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from laserloop.predict.model import MODEL_FILE, WEIGHTS_FILE, Model, describe
-from laserloop.predict.train import peek_epochs
+from laserloop.predict.training import peek_epochs
 from laserloop.studies.halilovic.folder import Folder
 from laserloop.studies.halilovic.stage import Stage, Task
 from laserloop.studies.halilovic.study.recipes import Recipe, find_models, train_recipes

@@ -8,7 +8,7 @@ from laserloop.bad_input import BadInput
 from laserloop.data.ensemble import EnsembleSettings
 from laserloop.predict.model import MODEL_FILE, Model, load_model
 from laserloop.predict.networks import Lstm, MsDeepONet, SsAr, SsArLoc, WindowNetwork
-from laserloop.predict.train import FitSettings, Report, train
+from laserloop.predict.training import FitSettings, Report, train
 from laserloop.process.camera import Sampling
 
 BASE, CORNER = EnsembleSettings(kind="base"), EnsembleSettings(kind="corner")

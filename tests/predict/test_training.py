@@ -10,7 +10,7 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.data.windows import Windows
 from laserloop.predict.networks import MsDeepONet
-from laserloop.predict.train import STATE_FILE, FitSettings, Progress, fit
+from laserloop.predict.training import STATE_FILE, FitSettings, Progress, fit
 
 torch = pytest.importorskip("torch")
 
@@ -19,7 +19,7 @@ QUICK = FitSettings(max_epochs=3, batch=64)
 
 
 def test_the_schedule_is_pytorchs_plateau_schedule() -> None:
-    from laserloop.predict.train import note_epoch
+    from laserloop.predict.training import note_epoch
 
     parameter = torch.zeros(1)
     adam = torch.optim.Adam([parameter], lr=1e-3)
@@ -35,7 +35,7 @@ def test_the_schedule_is_pytorchs_plateau_schedule() -> None:
 
 
 def test_the_rate_that_decays_is_pytorchs_cosine_and_ends_at_nothing() -> None:
-    from laserloop.predict.train import note_epoch
+    from laserloop.predict.training import note_epoch
 
     adam = torch.optim.Adam([torch.zeros(1)], lr=1e-3)
     theirs = torch.optim.lr_scheduler.CosineAnnealingLR(adam, T_max=7)

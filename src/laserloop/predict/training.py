@@ -254,7 +254,7 @@ def _fit(
 ) -> Model:
     """Train on the first of two parts, watch the loss on the second, and keep the best weights."""
     need_torch()
-    from laserloop.predict.torch_train import make_table, run_epochs, torch_threads
+    from laserloop.predict.torch_training import make_table, run_epochs, torch_threads
 
     if out is not None and (out / MODEL_FILE).exists():
         return _load_finished(out, identity)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from laserloop.bad_input import BadInput
 from laserloop.predict.networks import Network, split_flat
-from laserloop.predict.train import FitSettings, TrainingState, is_over, note_epoch
+from laserloop.predict.training import FitSettings, TrainingState, is_over, note_epoch
 
 
 class TorchNetwork:

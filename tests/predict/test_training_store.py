@@ -7,11 +7,11 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.bench.train import multiply_adds, run_train_bench
-from laserloop.data import COLUMNS, EnsembleSettings, EpisodeRecord, create_store, data_hash, write_episode
+from laserloop.data import COLUMNS, EnsembleSettings, create_store, data_hash, write_episode
 from laserloop.evaluation import measure_blind
 from laserloop.predict.model import load_model
 from laserloop.predict.networks import MsDeepONet
-from laserloop.predict.train import FitSettings, train
+from laserloop.predict.training import FitSettings, train
 from laserloop.process import Process
 
 pytest.importorskip("torch")
@@ -24,7 +24,7 @@ def test_a_model_remembers_its_ensemble_and_reads_temperatures_as_it_was_taught(
     rng = np.random.default_rng(0)
     records = rng.normal(700.0, 50.0, (3, 30, len(COLUMNS)))
     for index, values in enumerate(records):
-        write_episode(store, index, EpisodeRecord(index, values))
+        write_episode(store, index, values)
     settings = FitSettings(max_epochs=2, batch=32)
     net = MsDeepONet(horizon=3, width=8, basis=4)
     train(tmp_path / "store", net, settings, tmp_path / "model", reading="peak", sampling="smooth")
@@ -53,7 +53,7 @@ def test_a_model_is_made_for_its_plant_process_and_data_and_reads_as_that_plant(
     x, node, peak = (COLUMNS.index(name) for name in ("x_m", "t_node_k", "t_peak_k"))
     records[:, :, x] = np.linspace(-1e-3, 2e-3, 40).reshape(2, 20)
     for index, values in enumerate(records):
-        write_episode(store, index, EpisodeRecord(index, values))
+        write_episode(store, index, values)
     settings, net = FitSettings(max_epochs=1, batch=32), MsDeepONet(horizon=3, width=4, basis=2)
     made_for = train(tmp_path / "store", net, settings, tmp_path / "model").trained_for
     assert made_for is not None
