@@ -53,7 +53,7 @@ def test_the_corrected_twin_is_corrected_where_it_learned_and_bare_elsewhere() -
     noisy = predictor_of("twin-corrected", seat(noise_k=5.0, delay_ticks=1))
     assert isinstance(noisy, TwinPredictor)
     assert noisy.correction is not None
-    assert noisy.trust == corrected_twin.CALM
+    assert noisy.filter_settings == corrected_twin.CALM
     abroad = predictor_of("twin-corrected", seat("in625"))
     assert isinstance(abroad, TwinPredictor)
     assert abroad.correction is None

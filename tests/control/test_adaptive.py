@@ -89,12 +89,12 @@ class Surprised:
 
     name, horizon, memory = "surprised", 1, 0
 
-    def __init__(self, surprises: list[float]) -> None:
-        self.surprises, self.given = surprises, list[tuple[float, float]]()
+    def __init__(self, innovations: list[float]) -> None:
+        self.innovations, self.given = innovations, list[tuple[float, float]]()
 
     @property
-    def surprise(self) -> float:
-        return self.surprises[0]
+    def innovation(self) -> float:
+        return self.innovations[0]
 
     def set_margins(self, above: float, below: float) -> None:
         self.given.append((above, below))
@@ -106,7 +106,7 @@ class Surprised:
         pass
 
     def act(self, image: Image | None, preview: Preview) -> Action:
-        self.surprises.pop(0)
+        self.innovations.pop(0)
         return Action(power=1.0, status=Status.SOLVED)
 
 

@@ -81,7 +81,9 @@ def test_the_field_is_that_of_numpy_on_any_history(compilers: list[str], plate: 
         points = way[k] + 1e-4 * rng.normal(0.0, 1.5, (6, 2))
         expected = heat.at(points[:, np.newaxis])
         found = [find_field(compiled, *point) for point in points]
-        assert found == pytest.approx(np.ravel(expected), abs=2e-5 * np.max(expected) + 0.3 * twin.worth)
+        assert found == pytest.approx(
+            np.ravel(expected), abs=2e-5 * np.max(expected) + 0.3 * twin.merge_tolerance
+        )
 
 
 def hatch(ticks: int) -> FloatArray:
@@ -201,7 +203,7 @@ def test_a_closed_loop_is_that_of_numpy(
     for k in (*range(25), *range(35, 50)):  # what is predicted of a dark tick counts for nothing
         assert here[k].predicted[0] == pytest.approx(there[k].predicted[0], abs=0.2 if watts > 1e-3 else 0.02)
     assert compiled.gain == pytest.approx(twin.gain, abs=1e-4)
-    assert compiled.surprise == pytest.approx(twin.surprise, abs=0.1)
+    assert compiled.innovation == pytest.approx(twin.innovation, abs=0.1)
     assert {a.status for a in here} == {a.status for a in there}
 
 
@@ -302,14 +304,14 @@ def test_the_first_image_surprises_by_what_nobody_knew(compilers: list[str]) -> 
     compiled, plate = TwinController(TwinPredictor(process), PROBLEM), Plate(process)
     way, lit = wander((-1e-3, 0.5e-3), 20, 3)
     lit[:] = True
-    powers, surprises = np.zeros(len(lit)), []
+    powers, innovations = np.zeros(len(lit)), []
     for k in range(20):
         image = plate.see(preview(way, powers, lit, k, 30)) if k >= 10 else None
         powers[k] = compiled.act(image, preview(way, powers, lit, k, compiled.memory)).power
-        surprises.append(compiled.surprise)
-    assert np.isnan(surprises[:10]).all()
-    assert -45.0 < surprises[10] < -20.0  # T is not proportional to the heat
-    assert abs(surprises[19]) < 2.0
+        innovations.append(compiled.innovation)
+    assert np.isnan(innovations[:10]).all()
+    assert -45.0 < innovations[10] < -20.0  # T is not proportional to the heat
+    assert abs(innovations[19]) < 2.0
 
 
 def test_margins_bind_from_the_next_tick_on(compilers: list[str]) -> None:

@@ -94,8 +94,8 @@ def test_c_and_numpy_believe_a_second_outlier_if_it_could_be_of_the_same_plant(
         factor = 0.6
         if k == 21:
             (usual, noise), (first, _) = readings[-2:]
-            variance = noise**2 + both.readable.trust.floor**2
-            factor = (first + gates * both.readable.trust.gate * np.sqrt(variance)) / usual
+            variance = noise**2 + both.readable.filter_settings.floor**2
+            factor = (first + gates * both.readable.filter_settings.gate * np.sqrt(variance)) / usual
         u = factor * table.theta_of(image.temperature.ravel())
         T = table.temperature_of(u).reshape(image.temperature.shape)
         return replace(image, temperature=T, peak=replace(image.peak, temperature=float(T.max())))

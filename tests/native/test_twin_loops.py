@@ -43,7 +43,7 @@ class TwinPlate:
         def sample(points: FloatArray) -> FloatArray:
             u = np.ravel(heat.at(points))
             return twin.table.temperature_of(
-                self.gain * (1.0 - twin.slender * (1.0 - np.minimum(u / top, 1.0))) * u
+                self.gain * (1.0 - twin.diffusivity_correction * (1.0 - np.minimum(u / top, 1.0))) * u
             )
 
         return Picture(float(twin.table.temperature_of(np.array([self.gain * top]))[0]), sample)

@@ -170,7 +170,7 @@ class Adjustable(Controller, Protocol):
     """A controller that tells how wrong it was and takes margins between ticks."""
 
     @property
-    def surprise(self) -> float:
+    def innovation(self) -> float:
         """T_max of the newest image over what was expected of it, K; NaN if nothing was compared."""
 
     def set_margins(self, above: float, below: float) -> None:
@@ -181,7 +181,7 @@ class Adjustable(Controller, Protocol):
 
 
 class AdaptiveController:
-    """A controller whose margins follow its own surprises; never wider than `most`, K."""
+    """A controller whose margins follow its own innovations; never wider than `most`, K."""
 
     def __init__(
         self,
@@ -222,10 +222,10 @@ class AdaptiveController:
     def act(self, image: Image | None, preview: Preview) -> Action:
         """Decide the power of the coming tick, then learn from the image."""
         action = replace(self.inner.act(image, preview), margins=self.margins)
-        surprise = self.inner.surprise
-        if isfinite(surprise):
-            self._above.learn(surprise)
-            self._below.learn(-surprise)
+        innovation = self.inner.innovation
+        if isfinite(innovation):
+            self._above.learn(innovation)
+            self._below.learn(-innovation)
             self.inner.set_margins(*self.margins)
         return action
 

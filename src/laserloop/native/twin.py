@@ -88,14 +88,14 @@ PROCESS = np.dtype(
 def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
     """The numbers of a twin as C has them."""
     process, rule, body = twin.process, twin.rule, twin.body
-    camera, laser, gain = process.camera, process.laser, twin.trust
+    camera, laser, gain = process.camera, process.laser, twin.filter_settings
     left = exp(-process.tick / laser.lag) if laser.lag > 0 else 0.0
     laid = np.zeros(1, PROCESS)
     values: dict[str, object] = {
         **{"sigma": body.sigma, "alpha": body.alpha, "plate": body.plate, "tick": process.tick},
         **{"absorptivity": process.beam.absorptivity, "lag_left": left, "ambient": process.ambient},
         "lag_mean": (1.0 - left) * laser.lag / process.tick,
-        **{"worth": twin.worth, "faded": heats.FADED * twin.worth},
+        **{"worth": twin.merge_tolerance, "faded": heats.FADED * twin.merge_tolerance},
         **{"prior": gain.prior, "walk": gain.walk, "error": gain.floor, "gate": gain.gate},
         **dict(zip(("gain_low", "gain_high"), camera.heat_ratio, strict=True)),
         **{"fall": gains.FALL, "placed": gains.OFFSET, "stamp": gains.STAMP, "apart": gains.LAG},
@@ -108,7 +108,7 @@ def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
         **{"noise": camera.noise, "pixel": camera.pixel or 0.0, "few": FEW * twin.wanted},
         **{
             "subpixel": SUBPIXEL,
-            "slender": twin.slender,
+            "slender": twin.diffusivity_correction,
             "behind": heats.BEHIND,
             "longest": heats.LONGEST,
             "reach": heats.REACH,
@@ -200,10 +200,10 @@ class TwinController:
         return self._out[2 * self.horizon + 12 :].copy()
 
     @property
-    def surprise(self) -> float:
+    def innovation(self) -> float:
         """T_max of the newest image over what was expected of it, K; NaN if none was taken in."""
-        used, surprise = self._out[2 * self.horizon + 8 : 2 * self.horizon + 10]
-        return float(surprise) if used > 0.0 else float("nan")
+        used, innovation = self._out[2 * self.horizon + 8 : 2 * self.horizon + 10]
+        return float(innovation) if used > 0.0 else float("nan")
 
     def set_margins(self, above: float, below: float) -> None:
         """Keep predictions this far inside the window, K, from the next tick on."""

@@ -279,11 +279,11 @@ def find_headings(ends: FloatArray) -> FloatArray:
 class ThermalHistory:
     """Heat of all ticks so far, oldest first; those of the last `single` ticks stay apart."""
 
-    def __init__(self, body: Medium, tick: float, worth: float, single: int) -> None:
-        """`worth`: W/m of u, that a merge may cost; a budget over `SHARES`."""
+    def __init__(self, body: Medium, tick: float, merge_tolerance: float, single: int) -> None:
+        """`merge_tolerance`: W/m of u, that a merge may cost; a budget over `SHARES`."""
         self._body = body
         self._tick = tick
-        self._worth = worth
+        self._merge_tolerance = merge_tolerance
         self._single = single
         self.reset()
 
@@ -326,11 +326,11 @@ class ThermalHistory:
         pair = self._table[i : i + 2]
         both = merge_rows(pair)
         split, whole = self._spread(pair, now), self._spread(both[np.newaxis], now)
-        if split.height[0] < FADED * self._worth:
+        if split.height[0] < FADED * self._merge_tolerance:
             self._remove(i)
             return True
         points = both[X : Y + 1] + PROBES[:, np.newaxis] * (pair[1, X : Y + 1] - pair[0, X : Y + 1])
-        if np.abs(split.at(points) - whole.at(points)).max() >= self._worth:
+        if np.abs(split.at(points) - whole.at(points)).max() >= self._merge_tolerance:
             return False
         self._merge(i)
         return True

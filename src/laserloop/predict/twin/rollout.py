@@ -80,7 +80,7 @@ def roll_out(
         peaks[now] = part.twin.table.temperature_of(top)
         for p, offset in enumerate(around):
             share = part.heat.at(part.places + offset) / np.maximum(top, 1e-12)
-            shapes[now, p] = share * (1.0 - part.twin.slender * (1.0 - share))
+            shapes[now, p] = share * (1.0 - part.twin.diffusivity_correction * (1.0 - share))
     return Rollout(peaks, places, shapes)
 
 

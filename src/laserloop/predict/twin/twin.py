@@ -32,9 +32,9 @@ HEADROOM = 1000.0  # K above the window, up to which temperatures are told apart
 LINES = 5  # rows and columns of pixels around the peak that are compared
 STEEP = (90, 30)  # power of u with which a pixel counts, without and with noise: those at the peak most
 FEW = 0.5  # of the wanted u below which nothing is compared: a cooling plate has another α
-# Around the peak the plate is colder than one α tells: u is less by SLENDER ln(α(middle)/α(ambient)) times
+# Around the peak the plate is colder than one α tells: u is less by CORRECTED ln(α(middle)/α(ambient)) times
 # the way down from the peak. Measured: 0.10 to 0.22 on four alloys at 0.1 to 0.8 m/s.
-SLENDER = 0.15
+CORRECTED = 0.15
 # Of a ratio when the laser comes on, halved in every tick until nothing is left: what a lag
 # costs in heat then is no gain.
 START_ERROR, START_TICKS = 1.2, 8
@@ -106,7 +106,7 @@ class TwinPredictor:
         alpha = self.settings.alpha or read_alpha(process.material, process.ambient, middle)
         self.body = Medium(sigma=process.beam.sigma, alpha=alpha, plate=process.plate)
         diffusivity = [find_diffusivity(process.material, T) for T in (process.ambient, middle)]
-        self.slender = SLENDER * float(np.log(diffusivity[1] / diffusivity[0]))
+        self.diffusivity_correction = CORRECTED * float(np.log(diffusivity[1] / diffusivity[0]))
         self.table = tabulate(process.material, process.ambient)
         self.hottest = max(process.window[1], process.ambient) + HEADROOM
         self.aim(*process.window)
@@ -116,10 +116,10 @@ class TwinPredictor:
         self.rule = make_quadrature(process.tick, hop, self.body.sigma, alpha, lags)
         camera = process.camera
         self.memory = self.rule.lags + camera.delay + camera.exposure + SPARE  # ticks kept one by one
-        self.worth = self.settings.budget * k / SHARES  # W/m, that a merge may cost
-        self._history = ThermalHistory(self.body, process.tick, self.worth, self.memory)
-        self.trust = self.settings.gain or (GainSettings() if camera.noise > 0.0 else EXACT)
-        self._filter = GainFilter(self.trust, camera.heat_ratio, self.body.sigma)
+        self.merge_tolerance = self.settings.budget * k / SHARES  # W/m, that a merge may cost
+        self._history = ThermalHistory(self.body, process.tick, self.merge_tolerance, self.memory)
+        self.filter_settings = self.settings.gain or (GainSettings() if camera.noise > 0.0 else EXACT)
+        self._filter = GainFilter(self.filter_settings, camera.heat_ratio, self.body.sigma)
         self.reset()
 
     def reset(self) -> None:
@@ -132,7 +132,7 @@ class TwinPredictor:
         self.emitted = 0.0  # W, what a laser with a lag gives now
         self._seen = -1.0  # s, time of the last image
         self.unused = False  # was the newest image not believed?
-        self.surprise = float("nan")  # K, by which the peak of the newest image was hotter than expected
+        self.innovation = float("nan")  # K, by which the peak of the newest image was hotter than expected
 
     @property
     def gain(self) -> float:
@@ -169,7 +169,7 @@ class TwinPredictor:
         if not self._now:
             self.ends[:] = preview.positions[0]
         self._follow(preview)
-        self.surprise, self.unused = float("nan"), False
+        self.innovation, self.unused = float("nan"), False
         if image is not None and image.time != self._seen:
             self._seen = image.time
             self._compare(image)
@@ -252,7 +252,7 @@ class TwinPredictor:
         error = float(np.hypot(noise, start))
         self.unused = not self._filter.read(ratio, error, slope)
         if not self.unused:
-            self.surprise = float(seen_at_peak - foreseen)
+            self.innovation = float(seen_at_peak - foreseen)
 
     def _find_start_error(self, moment: int) -> float:
         """Standard deviation of a ratio because the laser had just come on."""
@@ -340,7 +340,10 @@ class TwinPredictor:
         spots = (points[:, np.newaxis] + 0.5 * pixel * inside).reshape(-1, 2)
         top = middle.heat.at(peak)
         u = [frame.heat.at(spots) for frame in frames]
-        T = [self.table.temperature_of(self.gain * (1.0 - self.slender * (1.0 - at / top)) * at) for at in u]
+        T = [
+            self.table.temperature_of(self.gain * (1.0 - self.diffusivity_correction * (1.0 - at / top)) * at)
+            for at in u
+        ]
         mean = np.mean(T, axis=0).reshape(len(points), -1).mean(axis=1)
         expected = self.table.theta_of(mean) / self.gain
         if not expected.size or self.gain * expected.max() < FEW * self.wanted:
