@@ -48,7 +48,7 @@ DOORS: dict[str, set[str]] = {
     "doctor": {"loop", "native", "paths", "plant", "process"},
     "control": {"bad_input", "paths", "plant", "predict", "process"},
     "data": {"bad_input", "cluster", "paths", "plant", "process"},
-    "evaluation": {"bad_input", "data", "paths", "plant", "predict", "process", "versions"},
+    "evaluation": {"bad_input", "data", "paths", "plant", "predict", "process", "store", "versions"},
     "gym": {"arena", "bad_input", "paths"},  # registers the environments of the arena
     "identification": {"bad_input", "logs", "paths", "plant", "predict", "process"},
     "live": {"bad_input", "control", "loop", "paths", "planning", "plant", "predict", "process", "report"},
@@ -62,7 +62,7 @@ DOORS: dict[str, set[str]] = {
         "versions",
     },
     "plant": {"bad_input", "paths", "process"},
-    "predict": {"bad_input", "data", "paths", "plant", "process"},
+    "predict": {"bad_input", "data", "paths", "plant", "process", "store"},
     "process": {"bad_input"},
     "report": {"bad_input", "data", "loop"},
     "script": {

@@ -5,7 +5,7 @@ and the next window begins where it ends. No window shares a state to be predict
 grow freely inside each.
 """
 
-import os
+import io
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +26,7 @@ from laserloop.plant import make_plant
 from laserloop.predict.compiled import make_predictor
 from laserloop.predict.model import Model
 from laserloop.process import Process
+from laserloop.store import write_bytes
 from laserloop.versions import hash_code
 
 __all__ = ["Trajectories", "calibrate", "evaluate", "measure_latency"]
@@ -64,10 +65,9 @@ class Trajectories:
             if kept.shape == (self.ticks + 1, len(COLUMNS)):
                 return np.asarray(kept, dtype=np.float64)
         values = self._record(path, excitation, realisation)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        beside = file.with_name(f".{file.name}.{os.getpid()}.tmp.npy")
-        np.save(beside, values)
-        beside.replace(file)
+        stream = io.BytesIO()
+        np.save(stream, values)
+        write_bytes(file, stream.getvalue())
         return values
 
     def find_file(self, path: str, excitation: Excitation, realisation: int) -> Path | None:

@@ -69,7 +69,19 @@ def read_result(file: Path) -> dict[str, Any]:
 
 
 def write_json(file: Path, content: Mapping[str, Any], *, sort: bool = True) -> None:
-    """In one piece: beside its place, then renamed."""
+    """As `write_bytes`."""
+    write_bytes(file, json.dumps(content, indent=1, sort_keys=sort, allow_nan=False).encode())
+
+
+def write_bytes(file: Path, content: bytes) -> None:
+    """All of it or nothing: written beside its place, flushed to the disk, then renamed."""
+    file.parent.mkdir(parents=True, exist_ok=True)
     beside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    beside.write_text(json.dumps(content, indent=1, sort_keys=sort, allow_nan=False), encoding="utf-8")
-    beside.replace(file)
+    try:
+        with beside.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(file)
+    finally:
+        beside.unlink(missing_ok=True)

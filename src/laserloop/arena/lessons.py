@@ -27,8 +27,8 @@ from laserloop.native.twin import make_twin
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.families import FAMILIES
 from laserloop.plant import make_plant
-from laserloop.predict.model import save
 from laserloop.process import Process, find_process
+from laserloop.store import write_bytes
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -112,11 +112,11 @@ def make_lessons(folder: Path, episodes: int = EPISODES, progress: Progress | No
         if not file.exists():
             stream = io.BytesIO()
             np.save(stream, record_lesson(index))
-            save(file, stream.getvalue())
+            write_bytes(file, stream.getvalue())
         if progress is not None:
             progress(index + 1, episodes)
     page = {"plant": PLANT, "process": PROCESS, "episodes": episodes, "ticks": TICKS, "columns": COLUMNS}
-    save(folder / PAGE, (json.dumps(page, indent=1) + "\n").encode())
+    write_bytes(folder / PAGE, (json.dumps(page, indent=1) + "\n").encode())
 
 
 def read_lessons(folder: Path) -> Iterator[tuple[Lesson, FloatArray]]:

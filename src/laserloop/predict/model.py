@@ -5,7 +5,6 @@ A folder holds weights as safetensors and a JSON page, written last; nothing in 
 
 import hashlib
 import json
-import os
 import platform
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -26,6 +25,7 @@ from laserloop.paths.path import ScanPath
 from laserloop.predict.networks import NETWORKS, ROW, FloatArray, Network, Weights, WindowNetwork
 from laserloop.process import Process
 from laserloop.process.camera import Sampling, check_sampling
+from laserloop.store import write_bytes
 
 MODEL_FILE, WEIGHTS_FILE = "model.json", "weights.safetensors"
 FORMAT = 2
@@ -255,8 +255,8 @@ def save_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]], page: Mapping[
     text = json.dumps(
         {**page, "weights_sha256": hashlib.sha256(content).hexdigest()}, indent=1, allow_nan=False
     )
-    save(folder / WEIGHTS_FILE, content)
-    save(folder / MODEL_FILE, (text + "\n").encode())
+    write_bytes(folder / WEIGHTS_FILE, content)
+    write_bytes(folder / MODEL_FILE, (text + "\n").encode())
 
 
 def shipped_models() -> tuple[str, ...]:
@@ -306,20 +306,6 @@ def load_arrays(folder: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[
     if page.get("kind") != kind or not is_whole:
         raise _bad(folder, f"a trained {kind} and its page", "something else", "train it")
     return arrays, page
-
-
-def save(file: Path, content: bytes) -> None:
-    """Write `content` beside `file`, flush it to the disk and rename it into place: all of it or nothing."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, file)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _read_bytes(file: Path, most: int) -> bytes:

@@ -36,10 +36,10 @@ from laserloop.predict.correction import (
     load_correction,
     save_correction,
 )
-from laserloop.predict.model import save
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.predict.twin.gain import GainSettings
 from laserloop.process import Process, find_process
+from laserloop.store import write_bytes
 
 NAME = "twin-corrected"
 RIDGE = 1e-3  # of all between 1e-2 and 1e-5 about the same on lessons left out
@@ -120,7 +120,7 @@ def _practise(task: Task, correction: HeatCorrection, file: Path) -> HeatSamples
         found = gather_samples(case.process, case.find_path(), run.power, run.t_peak)
         stream = io.BytesIO()
         np.savez(stream, **{name: getattr(found, name) for name in HeatSamples.__slots__})
-        save(file, stream.getvalue())
+        write_bytes(file, stream.getvalue())
     with np.load(file, allow_pickle=False) as stored:
         return HeatSamples(*(stored[name] for name in HeatSamples.__slots__))
 
