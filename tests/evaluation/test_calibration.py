@@ -57,7 +57,7 @@ def test_a_margin_is_taken_on_the_windows_that_the_training_held_out(
     _, held = split_windows(windows, seed=split["seed"], by=split["split"], share=split["held_out"])
     kept = windows.take(held)
     residual = kept.target[:, 0] - model.predict(kept.branch, kept.temps, kept.location)[:, 0]
-    monkeypatch.setattr("laserloop.evaluation.calibration.CHUNK", 7)
+    monkeypatch.setattr("laserloop.evaluation.CHUNK", 7)
     found = calibrate(model, tmp_path, quantile=0.9)
     assert (found["windows"], found["quantile"]) == (len(held), 0.9)
     assert found["largest_under_prediction_k"] == pytest.approx(max(residual.max(), 0.0))

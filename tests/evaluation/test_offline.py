@@ -50,7 +50,7 @@ def test_a_trajectory_of_other_code_or_another_process_is_recorded_again(
 ) -> None:
     names = set()
     for code, process in (("a", Process()), ("b", Process()), ("b", Process().change(material="ti64"))):
-        monkeypatch.setattr("laserloop.evaluation.trajectories.hash_code", lambda code=code: code)
+        monkeypatch.setattr("laserloop.evaluation.hash_code", lambda code=code: code)
         kept = Trajectories(folder=tmp_path, process=process)
         names.add(kept.find_file("spiral", Excitation.PERSISTENT, 0))
     assert len(names) == 3
