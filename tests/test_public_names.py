@@ -2,6 +2,9 @@
 
 import subprocess
 import sys
+from importlib import import_module
+
+import pytest
 
 import laserloop
 
@@ -22,6 +25,12 @@ def test_every_public_name_is_there_and_explained() -> None:
     for name in PROMISED:
         thing = getattr(laserloop, name)
         assert thing.__doc__, name
+
+
+@pytest.mark.parametrize("room", ["data", "predict"])
+def test_a_room_has_every_name_that_it_lists(room: str) -> None:
+    house = import_module(f"laserloop.{room}")
+    assert all(getattr(house, name) is not None for name in house.__all__)
 
 
 def test_importing_the_package_does_not_wait_for_the_compiler() -> None:

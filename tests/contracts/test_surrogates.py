@@ -12,10 +12,15 @@ from laserloop.data.windows import Scaler, Windows
 from laserloop.predict.compiled import make_predictor
 from laserloop.predict.model import Model, Scalers, find_model, load_model, save_model, shipped_models
 from laserloop.predict.networks import (
+    AffineNet,
+    Fno,
     Lstm,
     MsDeepONet,
+    Network,
     SsAr,
     SsArLoc,
+    Tide,
+    TideQuantile,
     WindowNetwork,
     split_flat,
 )
@@ -36,6 +41,10 @@ ARCHITECTURES: list[WindowNetwork] = [
 ]
 NAMES = [f"{a.name}-{getattr(a, 'trunk', '')}-{a.horizon}" for a in ARCHITECTURES]
 every = pytest.mark.parametrize("architecture", ARCHITECTURES, ids=NAMES)
+SEQUENCES = [AffineNet(width=16), Tide(width=18), TideQuantile(width=18), Fno(channels=2, width=12)]
+every_formula = pytest.mark.parametrize(
+    "network", [*ARCHITECTURES, *SEQUENCES], ids=[*NAMES, *(net.name for net in SEQUENCES)]
+)
 
 WHERE, SPREAD = 750.0, 60.0  # K, about what T_max does on the plant
 FloatArray = NDArray[np.float64]
@@ -113,10 +122,25 @@ def predict_by_torch(model: Model, window: Window) -> FloatArray:
     return predicted
 
 
-@every
-def test_numpy_and_pytorch_agree(architecture: WindowNetwork) -> None:
-    model, window = draw_model(architecture), inputs(draw_windows(architecture.horizon))
-    np.testing.assert_allclose(model.predict(*window), predict_by_torch(model, window), rtol=0, atol=1e-4)
+def draw_standard(network: Network, n: int) -> tuple[Any, Any, Any, Any]:
+    """Weights as one vector, and x, y and s of n windows, in double precision."""
+    rng = np.random.default_rng(n)
+    weights = np.concatenate([weight.ravel() for weight in network.draw_weights(rng).values()])
+    arrays = (weights.astype(np.float64), *(rng.normal(size=(n, size)) for size in network.sizes()))
+    flat, x, y, s = (torch.from_numpy(array) for array in arrays)
+    return flat, x, y, s
+
+
+@every_formula
+def test_numpy_and_pytorch_agree(network: Network) -> None:
+    from laserloop.predict.torch_training import TorchNetwork
+
+    flat, x, y, s = draw_standard(network, 30)
+    with torch.no_grad():
+        there = TorchNetwork(network, flat, torch.zeros_like(flat)).predict(x, y).numpy()
+    here = network.forward(np, split_flat(network.shapes(), flat.numpy()), x.numpy(), y.numpy())
+    assert here.shape == s.shape
+    np.testing.assert_allclose(here, there, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", shipped_models())
@@ -143,27 +167,20 @@ def test_a_saved_model_predicts_the_same_bits(architecture: WindowNetwork, tmp_p
     np.testing.assert_array_equal(loaded.predict(*window), model.predict(*window))
 
 
-@every
-def test_the_gradient_is_that_of_the_loss(architecture: WindowNetwork) -> None:
+@every_formula
+def test_the_gradient_is_that_of_the_loss(network: Network) -> None:
     from laserloop.predict.torch_training import TorchNetwork
 
-    model, windows = draw_model(architecture), draw_windows(architecture.horizon, 40)
-    x, y = architecture.select(*inputs(windows))
-    s = architecture.select_target(windows.target, windows.places - windows.branch[:, :, 1:3])
-    scalers = model.scalers
-    arrays = scalers.branch.scale(x), scalers.trunk.scale(y), scalers.target.scale(s)
-    x, y, s = (torch.from_numpy(np.ascontiguousarray(array)) for array in arrays)
-    flat = torch.from_numpy(flatten(model).astype(np.float64))
-    gradient = torch.zeros_like(flat)
+    flat, x, y, s = draw_standard(network, 40)
+    gradient, losses = torch.zeros_like(flat), []
     with torch.no_grad():
-        network = TorchNetwork(architecture, flat, gradient)
-        network.learn(x, y, s)
+        learner = TorchNetwork(network, flat, gradient)
+        learner.learn(x, y, s)
         direction = torch.from_numpy(np.random.default_rng(0).normal(size=len(flat)))
         slope = float(gradient @ direction)
-        losses = []
         for step in (1e-6, -2e-6):
             flat += step * direction
-            losses.append(float((network.predict(x, y) - s).square().mean()))
+            losses.append(float(learner.measure(x, y, s)) / s.numel())
     assert (losses[0] - losses[1]) / 2e-6 == pytest.approx(slope, rel=1e-4)
 
 

@@ -48,42 +48,6 @@ def draw_table(n: int = 240) -> Sequences:
     return Sequences(plans, features, target, np.arange(n) // 20)
 
 
-@every
-def test_numpy_and_pytorch_agree(name: str) -> None:
-    torch = pytest.importorskip("torch")
-    from laserloop.predict.torch_training import TorchNetwork
-
-    model, table = draw_model(name), draw_table(30)
-    flat = torch.from_numpy(np.concatenate([w.ravel() for w in model.weights.values()]).astype(np.float64))
-    network = TorchNetwork(model.architecture, flat, torch.zeros_like(flat))
-    x = torch.from_numpy(model.scalers.branch.scale(table.plans))
-    y = torch.from_numpy(model.scalers.trunk.scale(table.features))
-    with torch.no_grad():
-        found = model.scalers.target.unscale(network.predict(x, y).numpy())
-    np.testing.assert_allclose(model.evaluate(table.plans, table.features), found, rtol=0, atol=1e-4)
-
-
-@every
-def test_the_gradient_is_that_of_the_loss(name: str) -> None:
-    torch = pytest.importorskip("torch")
-    from laserloop.predict.torch_training import TorchNetwork
-
-    model, rng = draw_model(name), np.random.default_rng(1)
-    flat = torch.from_numpy(np.concatenate([w.ravel() for w in model.weights.values()]).astype(np.float64))
-    gradient = torch.zeros_like(flat)
-    network = TorchNetwork(model.architecture, flat, gradient)
-    outputs = HORIZON * max(1, len(model.architecture.quantiles))
-    x, y, s = (torch.from_numpy(rng.normal(size=(20, width))) for width in (HORIZON, FEATURES, outputs))
-    with torch.no_grad():
-        network.learn(x, y, s)
-        direction = torch.from_numpy(rng.normal(size=len(flat)))
-        slope, losses = float(gradient @ direction), []
-        for step in (1e-6, -2e-6):
-            flat += step * direction
-            losses.append(float(network.measure(x, y, s)) / s.numel())
-    assert (losses[0] - losses[1]) / 2e-6 == pytest.approx(slope, rel=1e-3, abs=1e-6)
-
-
 class Killed(Exception):
     """Stands for SIGKILL."""
 
