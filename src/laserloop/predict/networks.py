@@ -113,20 +113,41 @@ class WindowNetwork(Network):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MsDeepONet(WindowNetwork):
-    """MS-DeepONet, the paper's: branch(x) of the planned actuation times trunk(y) of the thermal state now.
+class DeepONet(WindowNetwork):
+    """A branch of the planned actuation times a trunk of the thermal state.
 
-    B = branch(x) (n, N, p)      T = trunk(y) (n, p)      s_i = Σ_j B_ij T_j + b_i
+    B = branch(x) (n, m, p)      T = trunk(y) (n, p)      s_i = Σ_j B_ij T_j + b_i
     """
 
-    name: ClassVar[str] = "ms-deeponet"
-    horizon: int = 5  # ticks
+    horizon: int = 5  # ticks; of one that is fed its own predictions, only `predict` knows it
     width: int = 128  # units of each hidden layer
-    basis: int = 100  # terms of the inner product
-    trunk: str = "temps"  # temps: T_max and previews; loc: T_max and where it is; both: all of these
+    basis: int = 100  # p, terms of the inner product
 
     def __post_init__(self) -> None:
         _check_sizes(self)
+
+    def shapes(self) -> Shapes:
+        """Branch and trunk, two hidden layers each, then the bias."""
+        (a, b, m), w, p = self.sizes(), self.width, self.basis
+        layers = _dense_shapes("branch", a, w, w, m * p) | _dense_shapes("trunk", b, w, w, p)
+        return {**layers, "bias": (m,)}
+
+    def forward(self, xp: Any, weights: Weights, x: Any, y: Any) -> Any:
+        """s_i = Σ_j B_ij(x) T_j(y) + b_i."""
+        B, T = (_dense(xp, weights, name, z, 3, _rectify) for name, z in (("branch", x), ("trunk", y)))
+        bias = weights["bias"]
+        return (B.reshape(-1, len(bias), T.shape[1]) * T[:, None]).sum(2) + bias
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MsDeepONet(DeepONet):
+    """MS-DeepONet, the paper's: the whole horizon from all rows of actuation and the thermal state now."""
+
+    name: ClassVar[str] = "ms-deeponet"
+    trunk: str = "temps"  # temps: T_max and previews; loc: T_max and where it is; both: all of these
+
+    def __post_init__(self) -> None:
+        DeepONet.__post_init__(self)
         if self.trunk not in TRUNKS:
             raise BadInput(f"the trunk must be one of {', '.join(TRUNKS)}, got {self.trunk!r}: choose one")
 
@@ -137,35 +158,17 @@ class MsDeepONet(WindowNetwork):
             return 0, 1 + self.horizon, 2 + self.horizon
         return range(3 + self.horizon if self.trunk == "both" else 1 + self.horizon)
 
-    def shapes(self) -> Shapes:
-        """The shape of every weight, by name."""
-        return _deeponet_shapes(ROW * self.horizon, len(self.seen), self.horizon, self.width, self.basis)
-
     def select(self, branch: FloatArray, temps: FloatArray, location: FloatArray) -> tuple[FloatArray, ...]:
         """All branch rows side by side; the trunk's temperatures and, if it wants it, the peak's place."""
         state = np.concatenate((temps, location), axis=1)
         return branch.reshape(-1, ROW * self.horizon), state.take(self.seen, axis=1)
 
-    def forward(self, xp: Any, weights: Weights, x: Any, y: Any) -> Any:
-        """s_i = Σ_j B_ij(x) T_j(y) + b_i."""
-        return _deeponet(xp, weights, x, y)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SsAr(WindowNetwork):
+class SsAr(DeepONet):
     """SS-AR: reads one row of actuation and T_max, and is fed its own predictions, so errors compound."""
 
     name: ClassVar[str] = "ss-ar"
-    horizon: int = 5  # ticks; only `predict` knows it, the weights are those of one tick
-    width: int = 128  # units of each hidden layer
-    basis: int = 100  # terms of the inner product
-
-    def __post_init__(self) -> None:
-        _check_sizes(self)
-
-    def shapes(self) -> Shapes:
-        """The shape of every weight, by name."""
-        return _deeponet_shapes(ROW, 1, 1, self.width, self.basis)
 
     def select(self, branch: FloatArray, temps: FloatArray, location: FloatArray) -> tuple[FloatArray, ...]:
         """The first row and T_max."""
@@ -174,10 +177,6 @@ class SsAr(WindowNetwork):
     def select_target(self, target: FloatArray, offsets: FloatArray) -> FloatArray:
         """The first tick."""
         return target[:, :1]
-
-    def forward(self, xp: Any, weights: Weights, x: Any, y: Any) -> Any:
-        """s = Σ_j B_j(x) T_j(y) + b."""
-        return _deeponet(xp, weights, x, y)
 
     def predict(
         self, evaluate: Evaluate, branch: FloatArray, temps: FloatArray, location: FloatArray
@@ -191,23 +190,13 @@ class SsAr(WindowNetwork):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SsArLoc(WindowNetwork):
+class SsArLoc(DeepONet):
     """The paper's outlook: gives (T_max, X_max, Y_max), so that a rollout follows the moving peak.
 
     Places are those of the peak seen from where the beam is when a tick begins.
     """
 
     name: ClassVar[str] = "ss-ar-loc"
-    horizon: int = 5  # ticks; only `predict` knows it, the weights are those of one tick
-    width: int = 128  # units of each hidden layer
-    basis: int = 100  # terms of the inner product
-
-    def __post_init__(self) -> None:
-        _check_sizes(self)
-
-    def shapes(self) -> Shapes:
-        """The shape of every weight, by name."""
-        return _deeponet_shapes(ROW, 3, 3, self.width, self.basis)
 
     def select(self, branch: FloatArray, temps: FloatArray, location: FloatArray) -> tuple[FloatArray, ...]:
         """The first row; T_max and where it is from the beam."""
@@ -216,10 +205,6 @@ class SsArLoc(WindowNetwork):
     def select_target(self, target: FloatArray, offsets: FloatArray) -> FloatArray:
         """The first tick: T_max and where it is."""
         return np.concatenate((target[:, :1], offsets[:, 0]), axis=1)
-
-    def forward(self, xp: Any, weights: Weights, x: Any, y: Any) -> Any:
-        """s_i = Σ_j B_ij(x) T_j(y) + b_i."""
-        return _deeponet(xp, weights, x, y)
 
     def predict(
         self, evaluate: Evaluate, branch: FloatArray, temps: FloatArray, location: FloatArray
@@ -489,18 +474,6 @@ def _dense(xp: Any, weights: Weights, name: str, z: Any, layers: int, bend: Any 
         if k + 1 < layers:
             z = xp.tanh(z) if bend is None else bend(xp, z)
     return z
-
-
-def _deeponet_shapes(a: int, b: int, m: int, w: int, p: int) -> Shapes:
-    """Branch and trunk, two hidden layers each, then the bias; a, b features, m outputs, p terms."""
-    return {**_dense_shapes("branch", a, w, w, m * p), **_dense_shapes("trunk", b, w, w, p), "bias": (m,)}
-
-
-def _deeponet(xp: Any, weights: Weights, x: Any, y: Any) -> Any:
-    """s_i = Σ_j B_ij(x) T_j(y) + b_i."""
-    B, T = (_dense(xp, weights, name, z, 3, _rectify) for name, z in (("branch", x), ("trunk", y)))
-    bias = weights["bias"]
-    return (B.reshape(-1, len(bias), T.shape[1]) * T[:, None]).sum(2) + bias
 
 
 def _pick(y: Any, *names: str) -> list[Any]:
