@@ -13,12 +13,12 @@ PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "casadi", "torch", "dask", "z
 STUDY = ("check", "claims", "contexts", "figures", "loop_claims", "offline_claims", "report", "results")
 # Rooms that only show results, and what judges and shows those of a study.
 SHOWING = {"cli", "live", "report", *(f"studies/halilovic/{name}.py" for name in STUDY)}
-# Of which a closed loop along a given path is made; where the path comes from is another matter.
-# Of these, what only some controllers need, who name their files themselves.
+# In `predict`, what only some controllers need; they name their files themselves.
 LEARNED = {
     *("networks.py", "model.py", "models", "training.py", "torch_training.py", "window.py", "compiled.py"),
     *("sequence.py", "koopman.py", "correction.py", "oracle.py"),
 }
+# Of which a closed loop along a given path is made; where the path comes from is another matter.
 LOOP = {"control", "loop", "native", "plant", "predict", "process", "paths/path.py", "paths/preview.py"}
 SOURCES = (".py", ".c", ".h", ".json", ".yaml", ".csv")  # code, and the numbers it ships with
 FEATURES = ("avx2", "fma", "avx512f", "asimd", "sve")  # that compiled arithmetic may use

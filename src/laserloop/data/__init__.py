@@ -4,8 +4,9 @@ May import process, paths, plant and the workers. Names are fetched from their f
 one episode needs no store.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from laserloop.lazy import fetch_from
 
 if TYPE_CHECKING:
     from laserloop.data.ensemble import (
@@ -31,16 +32,6 @@ if TYPE_CHECKING:
         write_episode,
     )
     from laserloop.data.windows import Scaler, Windows, cut_episode, cut_windows, fit_scaler, split_windows
-
-_FILES = {
-    "ensemble": ("EnsembleSettings", "Excitation", "draw_power", "lay_out", "plan_episode", "read_settings"),
-    "episode": ("Episode", "simulate"),
-    "store": (
-        *("COLUMNS", "EpisodeStore", "create_store", "data_hash", "missing", "open_store"),
-        *("read_episode", "record_episode", "record_path", "run_ensemble", "write_episode"),
-    ),
-    "windows": ("Scaler", "Windows", "cut_episode", "cut_windows", "fit_scaler", "split_windows"),
-}
 
 __all__ = [
     "COLUMNS",
@@ -70,9 +61,22 @@ __all__ = [
     "write_episode",
 ]
 
-
-def __getattr__(name: str) -> object:
-    for file, names in _FILES.items():
-        if name in names:
-            return getattr(import_module(f"laserloop.data.{file}"), name)
-    raise AttributeError(f"module 'laserloop.data' has no attribute {name!r}")
+__getattr__ = fetch_from(
+    __name__,
+    {
+        "ensemble": (
+            "EnsembleSettings",
+            "Excitation",
+            "draw_power",
+            "lay_out",
+            "plan_episode",
+            "read_settings",
+        ),
+        "episode": ("Episode", "simulate"),
+        "store": (
+            *("COLUMNS", "EpisodeStore", "create_store", "data_hash", "missing", "open_store"),
+            *("read_episode", "record_episode", "record_path", "run_ensemble", "write_episode"),
+        ),
+        "windows": ("Scaler", "Windows", "cut_episode", "cut_windows", "fit_scaler", "split_windows"),
+    },
+)

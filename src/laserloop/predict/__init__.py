@@ -4,8 +4,9 @@ May import process, paths, data and of the plant the camera. Names are fetched f
 used, so that the twin needs no network.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from laserloop.lazy import fetch_from
 
 if TYPE_CHECKING:
     from laserloop.predict.correction import (
@@ -24,20 +25,6 @@ if TYPE_CHECKING:
     from laserloop.predict.sequence import SequencePredictor, Sequences, join_sequences, read_record
     from laserloop.predict.training import FitSettings, fit, fit_sequences, train
     from laserloop.predict.window import WindowPredictor
-
-_FILES = {
-    "correction": (
-        *("HeatCorrection", "HeatSamples", "fit_correction", "gather_samples", "join_samples"),
-        *("load_correction", "save_correction"),
-    ),
-    "koopman": ("KoopmanPredictor", "fit_koopman", "load_koopman", "save_koopman"),
-    "model": ("Model", "TrainedFor", "find_model", "load_model", "save_model", "shipped_models"),
-    "networks": ("AffineNet", "Fno", "Lstm", "MsDeepONet", "SsAr", "SsArLoc", "Tide", "TideQuantile"),
-    "predictor": ("AffineForecast", "Forecast", "Predictor"),
-    "sequence": ("SequencePredictor", "Sequences", "join_sequences", "read_record"),
-    "training": ("FitSettings", "fit", "fit_sequences", "train"),
-    "window": ("WindowPredictor",),
-}
 
 __all__ = [
     "AffineForecast",
@@ -79,9 +66,19 @@ __all__ = [
     "train",
 ]
 
-
-def __getattr__(name: str) -> object:
-    for file, names in _FILES.items():
-        if name in names:
-            return getattr(import_module(f"laserloop.predict.{file}"), name)
-    raise AttributeError(f"module 'laserloop.predict' has no attribute {name!r}")
+__getattr__ = fetch_from(
+    __name__,
+    {
+        "correction": (
+            *("HeatCorrection", "HeatSamples", "fit_correction", "gather_samples", "join_samples"),
+            *("load_correction", "save_correction"),
+        ),
+        "koopman": ("KoopmanPredictor", "fit_koopman", "load_koopman", "save_koopman"),
+        "model": ("Model", "TrainedFor", "find_model", "load_model", "save_model", "shipped_models"),
+        "networks": ("AffineNet", "Fno", "Lstm", "MsDeepONet", "SsAr", "SsArLoc", "Tide", "TideQuantile"),
+        "predictor": ("AffineForecast", "Forecast", "Predictor"),
+        "sequence": ("SequencePredictor", "Sequences", "join_sequences", "read_record"),
+        "training": ("FitSettings", "fit", "fit_sequences", "train"),
+        "window": ("WindowPredictor",),
+    },
+)

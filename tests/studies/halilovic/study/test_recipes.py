@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.data import COLUMNS, EnsembleSettings, EpisodeRecord, create_store, write_episode
+from laserloop.data import COLUMNS, EnsembleSettings, create_store, write_episode
 from laserloop.predict.networks import MsDeepONet
 from laserloop.predict.training import FitSettings
 from laserloop.studies.halilovic.study.ablation_points import AXES
@@ -27,7 +27,7 @@ def ensembles(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng = np.random.default_rng(0)
     for index in range(TINY.runs):
         values = rng.normal(700.0, 50.0, (TINY.states, len(COLUMNS)))
-        write_episode(store, index, EpisodeRecord(index, values))
+        write_episode(store, index, values)
     return folder
 
 
