@@ -8,6 +8,7 @@ from off_machine import Off, drive
 
 from laserloop.control.controller import Action, Status
 from laserloop.control.problem import MpcProblem, make_twin_problem
+from laserloop.loop.disturbances import Faults
 from laserloop.loop.run import run_closed_loop
 from laserloop.native.twin import TwinController
 from laserloop.paths import find_path
@@ -87,21 +88,23 @@ def test_c_and_numpy_believe_a_second_outlier_if_it_could_be_of_the_same_plant(
 
     monkeypatch.setattr(GainFilter, "read", note)
 
-    def cool(k: int, image: Image) -> Image:
+    class Cooled(Faults):
         """Two images of less heat, the second by so many gates from the first."""
-        if k not in (20, 21):
-            return image
-        factor = 0.6
-        if k == 21:
-            (usual, noise), (first, _) = readings[-2:]
-            variance = noise**2 + both.readable.filter_settings.floor**2
-            factor = (first + gates * both.readable.filter_settings.gate * np.sqrt(variance)) / usual
-        u = factor * table.theta_of(image.temperature.ravel())
-        T = table.temperature_of(u).reshape(image.temperature.shape)
-        return replace(image, temperature=T, peak=replace(image.peak, temperature=float(T.max())))
+
+        def see(self, k: int, image: Image) -> Image:
+            if k not in (20, 21):
+                return image
+            factor = 0.6
+            if k == 21:
+                (usual, noise), (first, _) = readings[-2:]
+                variance = noise**2 + both.readable.filter_settings.floor**2
+                factor = (first + gates * both.readable.filter_settings.gate * np.sqrt(variance)) / usual
+            u = factor * table.theta_of(image.temperature.ravel())
+            T = table.temperature_of(u).reshape(image.temperature.shape)
+            return replace(image, temperature=T, peak=replace(image.peak, temperature=float(T.max())))
 
     path = find_path("diagonal", ticks=22, tick=process.tick)
-    run_closed_loop(make_plant("graded", process), Camera(), both, path, disturb=cool)
+    run_closed_loop(make_plant("graded", process), Camera(), both, path, faults=Cooled())
     for known in (both.here, both.there):
         (before, *_), (first, *_), (second, *_) = known[-3:]
         assert first == pytest.approx(before, abs=1e-9)
