@@ -107,6 +107,6 @@ def test_c_and_numpy_believe_a_second_outlier_if_it_could_be_of_the_same_plant(
     run_closed_loop(make_plant("graded", process), Camera(), both, path, faults=Cooled())
     for known in (both.here, both.there):
         (before, *_), (first, *_), (second, *_) = known[-3:]
-        assert first == pytest.approx(before, abs=1e-9)
+        assert first == pytest.approx(before, abs=1e-6)
         assert (second < 0.96 * first) == believed
         assert second == pytest.approx((0.95 if believed else 1.0) * first, rel=1e-6)
