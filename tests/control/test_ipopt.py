@@ -75,9 +75,8 @@ def imbalance(model: Model, problem: MpcProblem, question: Question, plan: Float
     """
     known, free = question.network(5), question.free
     net = Folding(model, smoothing=SMOOTHING).fold(known.kinematics, known.temps, known.location)
-    spread, (low, high) = problem.spread, problem.power
-    spread[~free] = 0.0  # what is committed or dark does not move
-    spread = spread[:, spread.any(axis=0)]
+    low, high = problem.power
+    spread = np.eye(5)[:, free]  # what is committed or dark does not move
     z = net.A @ plan + net.a
     y = net.W @ rectify(z, SMOOTHING) + net.b
     first, second = (0.5 * (1 + v / np.sqrt(v**2 + SMOOTHING)) for v in (z, y))
@@ -91,7 +90,7 @@ def imbalance(model: Model, problem: MpcProblem, question: Question, plan: Float
     gradient = gradient @ spread
     gradient += 2 * problem.tracking_cost * (predicted - problem.middle) @ slope / problem.half_width**2
     gradient -= price * slope[predicted < problem.floor - NEAR].sum(axis=0)
-    moves, ways = plan @ spread / spread.sum(axis=0), np.eye(spread.shape[1])
+    moves, ways = plan @ spread, np.eye(spread.shape[1])
     at_floor = np.abs(predicted - problem.floor) <= NEAR
     pulls = np.concatenate(
         (
@@ -112,7 +111,6 @@ def imbalance(model: Model, problem: MpcProblem, question: Question, plan: Float
 PROBLEMS = {
     "paper": PROBLEM,
     "tracking": replace(PROBLEM, tracking_cost=5.0),
-    "blocks": replace(PROBLEM, blocks=(1, 1, 3)),
     "calm": replace(PROBLEM, move_cost=200.0, power_cost=0.1),
     "weak": replace(PROBLEM, power=(0.0, 13.2)),
     "floor": replace(PROBLEM, margin_below=5.0),
@@ -153,10 +151,9 @@ def test_other_costs_or_bounds_would_pull_at_the_plan(model: Model, change: dict
 def test_the_costs_change_the_plan(model: Model) -> None:
     plans = [
         IpoptSolver(model, problem).solve(ask(previous=10.0)).plan
-        for problem in (PROBLEM, replace(PROBLEM, tracking_cost=50.0), replace(PROBLEM, blocks=(5,)))
+        for problem in (PROBLEM, replace(PROBLEM, tracking_cost=50.0))
     ]
     assert np.abs(plans[1] - plans[0]).max() > 0.1
-    assert np.ptp(plans[2]) == 0
     assert np.ptp(plans[0]) > 0.1
 
 
@@ -215,11 +212,8 @@ def test_a_plate_above_the_bound_gets_the_least_power(model: Model, least: float
     np.testing.assert_array_equal(solution.plan, least)
 
 
-@pytest.mark.parametrize("blocks", [None, (2, 3), (3, 2)])
-def test_committed_powers_stay_and_the_rest_makes_the_best_of_them(
-    model: Model, blocks: tuple[int, ...] | None
-) -> None:
-    problem = replace(PROBLEM, blocks=blocks)
+def test_committed_powers_stay_and_the_rest_makes_the_best_of_them(model: Model) -> None:
+    problem = PROBLEM
     solver = IpoptSolver(model, problem, tolerance=1e-10)
     committed = np.array([9.0, 10.5])
     question = ask(committed=committed)

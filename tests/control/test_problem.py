@@ -26,12 +26,6 @@ def test_margins_narrow_the_window_from_both_sides() -> None:
     assert (problem.floor, problem.ceiling) == (764.0, 787.0)
 
 
-def test_blocks_hold_moves_over_their_ticks() -> None:
-    problem = MpcProblem(horizon=4, blocks=(1, 3))
-    assert np.array_equal(problem.spread @ [5.0, 7.0], [5.0, 7.0, 7.0, 7.0])
-    assert np.array_equal(MpcProblem(horizon=3).spread, np.eye(3))
-
-
 @pytest.mark.parametrize(
     ("wish", "word"),
     [
@@ -44,8 +38,6 @@ def test_blocks_hold_moves_over_their_ticks() -> None:
         ({"margin_above": 25.0, "margin_below": 15.0}, "margins"),
         ({"margin_above": -1.0}, "margin"),
         ({"move_cost": float("inf")}, "move cost"),
-        ({"blocks": (2, 2)}, "blocks"),
-        ({"blocks": (6, -1)}, "blocks"),
         ({"slack_scale": 0.0}, "slack scale"),
     ],
 )

@@ -23,16 +23,14 @@ Draw = Callable[[MsDeepONet], Model]
 
 SHAPES = [
     (MsDeepONet(horizon=1, width=24, basis=6), MpcProblem(horizon=1)),
-    (MsDeepONet(horizon=3, width=16, basis=8, trunk="loc"), MpcProblem(horizon=3, blocks=(1, 2))),
+    (MsDeepONet(horizon=3, width=16, basis=8, trunk="loc"), MpcProblem(horizon=3)),
     (
         MsDeepONet(horizon=5, width=33, basis=8, trunk="both"),
         MpcProblem(tracking_cost=5.0, margin_above=6.0, margin_below=2.0, power=(2.0, 18.0)),
     ),
     (MsDeepONet(horizon=10, width=40, basis=8), MpcProblem(horizon=10)),
 ]
-every_shape = pytest.mark.parametrize(
-    ("architecture", "problem"), SHAPES, ids=["1", "3-loc-blocks", "5-both", "10"]
-)
+every_shape = pytest.mark.parametrize(("architecture", "problem"), SHAPES, ids=["1", "3-loc", "5-both", "10"])
 
 
 def foresee(question: Question, plan: FloatArray) -> FloatArray:
@@ -177,7 +175,7 @@ def test_without_a_floor_a_cold_plate_gets_the_least_of_the_costs(
 
 
 @pytest.mark.parametrize("cap", [1, 2, 12])
-@pytest.mark.parametrize("problem", [MpcProblem(), MpcProblem(margin_above=13.0, blocks=(1, 1, 3))])
+@pytest.mark.parametrize("problem", [MpcProblem(), MpcProblem(margin_above=13.0)])
 def test_the_ceiling_is_kept_however_few_iterations_are_allowed(
     model: Model, pose: Pose, problem: MpcProblem, cap: int
 ) -> None:
@@ -222,18 +220,6 @@ def test_a_plan_that_is_committed_to_the_end_is_only_foreseen(
     assert answer.iterations == 0
     assert answer.plan == pytest.approx([1.0, 2.0, 3.0, 4.0, 5.0])
     assert answer.predicted == pytest.approx(foresee(question, answer.plan), abs=1e-2)
-
-
-def test_a_block_that_is_partly_committed_is_held_over_the_rest(
-    model: Model, pose: Pose, change: Change
-) -> None:
-    problem = MpcProblem(blocks=(3, 2))
-    engine = CEngine(model, problem)
-    for question in pose(model, problem, 20):
-        plan = engine.solve(change(question, committed=np.array([9.0]))).plan
-        assert plan[0] == 9.0
-        assert plan[1] == plan[2]
-        assert plan[3] == plan[4]
 
 
 def test_single_and_double_arithmetic_agree(model: Model, pose: Pose) -> None:

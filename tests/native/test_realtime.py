@@ -95,10 +95,9 @@ def test_the_first_moves_are_those_of_ipopt(model: Model, questions: list[Questi
     [
         MpcProblem(margin_above=13.0),
         MpcProblem(tracking_cost=50.0),
-        MpcProblem(blocks=(1, 2, 2)),
         MpcProblem(power=(5.0, 17.0)),
     ],
-    ids=["margin", "tracking", "blocks", "bounds"],
+    ids=["margin", "tracking", "bounds"],
 )
 def test_every_wish_of_the_problem_is_answered_as_ipopt_does(
     model: Model, questions: list[Question], problem: MpcProblem, make: Build
@@ -110,7 +109,6 @@ def test_every_wish_of_the_problem_is_answered_as_ipopt_does(
         low, high = problem.power
         assert (answer.plan >= low - 1e-9).all()
         assert (answer.plan <= high + 1e-9).all()
-        assert np.allclose(answer.plan, problem.spread @ answer.plan[np.argmax(problem.spread, axis=0)])
         if truth.status is Status.SOLVED:
             assert answer.predicted.max() <= problem.ceiling + 0.02
             if truth.predicted.min() > problem.floor - 1e-3:
