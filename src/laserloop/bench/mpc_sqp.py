@@ -23,7 +23,7 @@ ROUNDING = 1e-3  # K, as for IPOPT
 
 
 class CasadiSqpSolver:
-    """`sqpmethod` with DAQP and default settings; no blocks, no tracking, nothing committed.
+    """`sqpmethod` with DAQP and default settings; no tracking, nothing committed.
 
     Of the bundled QP solvers qrqp fails on two questions of three, and qpOASES prints and is no faster.
     """
@@ -31,8 +31,8 @@ class CasadiSqpSolver:
     name = "sqp"
 
     def __init__(self, model: Model, problem: MpcProblem) -> None:
-        if problem.blocks or problem.tracking_cost:
-            raise BadInput("the sqp of the bench knows neither blocks nor tracking: use ipopt or realtime")
+        if problem.tracking_cost:
+            raise BadInput("the sqp of the bench knows no tracking: use ipopt or realtime")
         import casadi
 
         self._problem, self._folder = problem, Folding(model, smoothing=SMOOTHING)

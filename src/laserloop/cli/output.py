@@ -36,10 +36,10 @@ Table = Annotated[
 
 def save_table(file: Path | None, record: Mapping[str, Any]) -> None:
     """The table of a run, if one is wanted."""
-    from laserloop.logs.export import render_table
-    from laserloop.report.save import save
-
     if file is not None:
+        from laserloop.logs.export import render_table
+        from laserloop.report.save import save
+
         with writing("--table"):
             save(file, render_table(record, file.suffix))
 

@@ -137,19 +137,17 @@ class IpoptSolver:
     def _search(self, question: Question, p: Any, first: FloatArray) -> tuple[FloatArray, bool]:
         """The plan at which IPOPT stops when it begins with `first`, and whether it converged."""
         problem, over = self._problem, ~question.free
-        (low, high), horizon, spread = problem.power, problem.horizon, problem.spread
-        ticks = spread.sum(axis=0)
-        moves = first @ spread / ticks / high
+        (low, high), horizon = problem.power, problem.horizon
+        moves = first / high
         slack = max(0.0, problem.floor - question.network(horizon).temps[0]) / problem.slack_scale
         least = np.maximum(low / high, moves - self._reach)
         most = np.minimum(1.0, moves + self._reach)
-        gone = over @ spread == ticks  # moves that only settled ticks take
         started = perf_counter()
         answer = self._nlp(
             x0=np.concatenate((moves, np.full(horizon, slack))),
             p=p,
-            lbx=np.concatenate((np.where(gone, moves, least), np.zeros(horizon))),
-            ubx=np.concatenate((np.where(gone, moves, most), np.full(horizon, np.inf))),
+            lbx=np.concatenate((np.where(over, moves, least), np.zeros(horizon))),
+            ubx=np.concatenate((np.where(over, moves, most), np.full(horizon, np.inf))),
             lbg=np.concatenate((np.full(horizon, -np.inf), np.where(over, -np.inf, problem.floor))),
             ubg=np.concatenate((np.where(over, np.inf, problem.ceiling), np.full(horizon, np.inf))),
         )
@@ -157,7 +155,7 @@ class IpoptSolver:
         stats = self._nlp.stats()
         self._note(stats)
         found = np.asarray(answer["x"]).ravel()[: len(moves)]
-        plan = question.settle(spread @ found * high, problem.power)
+        plan = question.settle(found * high, problem.power)
         return plan, stats["return_status"] in CONVERGED
 
     def _foresee(self, plan: FloatArray, p: Any) -> FloatArray:
@@ -236,14 +234,13 @@ def _build(problem: MpcProblem, network: _Network, options: dict[str, Any]) -> t
     """(P, p) → T̂, and the nonlinear program of every tick: only p and the bounds change."""
     import casadi
 
-    horizon, high, spread = problem.horizon, problem.power[1], casadi.DM(problem.spread)
-    count = spread.shape[1]
-    x = casadi.MX.sym("x", count + horizon)
-    moves, slack = casadi.vertsplit(x, [0, count, count + horizon])
+    horizon, high = problem.horizon, problem.power[1]
+    x = casadi.MX.sym("x", 2 * horizon)
+    moves, slack = casadi.vertsplit(x, [0, horizon, 2 * horizon])
     ticks = ((horizon, 1),) * 3
     p, (*known, previous, settled, powers, moved) = _split((*network.shapes, (1, 1), *ticks))
     free = 1.0 - settled
-    plan = settled * powers / high + free * (spread @ moves)  # P̄
+    plan = settled * powers / high + free * moves  # P̄
     predicted = network.predict(high * plan, *known)
     J = (
         problem.power_cost * casadi.sumsqr(plan)
@@ -261,7 +258,7 @@ def _build(problem: MpcProblem, network: _Network, options: dict[str, Any]) -> t
     settings |= {"print_time": False, "calc_lam_p": False}
     if network.slope is not None:
         value, slope = network.slope(high * plan, *known)
-        by_moves = high * slope @ (casadi.repmat(free, 1, count) * spread)
+        by_moves = high * slope @ casadi.diag(free)
         by_slack = problem.slack_scale * casadi.DM.eye(horizon)
         jacobian = casadi.blockcat([[by_moves, casadi.DM(horizon, horizon)], [by_moves, by_slack]])
         names = ["x", "p"], ["g", "jac_g_x"]

@@ -5,7 +5,6 @@ P̄ = P/P_max      T̂_i prediction, K      J = w_P ΣP̄² + w_ΔP Σ(P̄_i −
 
 import math
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -35,7 +34,6 @@ class MpcProblem:
     margin_above: float = 0.0  # δ, K: the plan stays this far below the window's top
     margin_below: float = 0.0  # K: the plan tries to stay this far above its foot
     tracking_cost: float = 0.0  # of Σ((T̂_i − middle)/half width)²; larger holds the middle of the window
-    blocks: tuple[int, ...] | None = None  # ticks over which each move of the plan is held; None: 1 each
 
     def __post_init__(self) -> None:
         _check_whole("horizon", self.horizon, LONGEST_HORIZON)
@@ -58,13 +56,6 @@ class MpcProblem:
                 f"the margins must leave room in the window of {self.window[0]:g} to {self.window[1]:g} K, "
                 f"got {self.margin_above:g} K above and {self.margin_below:g} K below: take smaller ones"
             )
-        if self.blocks is not None:
-            whole = all(isinstance(b, int) and not isinstance(b, bool) and b > 0 for b in self.blocks)
-            if not whole or sum(self.blocks) != self.horizon:
-                raise BadInput(
-                    f"the blocks must be whole numbers of ticks that make up the horizon of {self.horizon}, "
-                    f"got {self.blocks!r}: change one of the two"
-                )
 
     @property
     def ceiling(self) -> float:
@@ -97,15 +88,6 @@ class MpcProblem:
         room = ROOM * 0.5 * (window[1] - window[0])
         above, below = min(self.margin_above, room), min(self.margin_below, room)
         return replace(self, window=window, margin_above=above, margin_below=below)
-
-    @property
-    def spread(self) -> NDArray[np.float64]:
-        """(N_h, moves), 0 and 1: which move each tick of the plan takes."""
-        blocks = self.blocks or (1,) * self.horizon
-        spread = np.zeros((self.horizon, len(blocks)))
-        for move, (length, end) in enumerate(zip(blocks, accumulate(blocks), strict=True)):
-            spread[end - length : end, move] = 1.0
-        return spread
 
     def cost(
         self,

@@ -36,7 +36,6 @@ from laserloop.predict.twin.rollout import judge_reach
 from laserloop.process import Process, find_process, shipped_processes
 from laserloop.process.camera import Sampling
 from laserloop.process.mismatch import LAG, check_factors, mismatch
-from laserloop.store import hash_file, solve_case
 
 if TYPE_CHECKING:
     from laserloop.control.simple import Gains
@@ -105,6 +104,8 @@ class Scenario:
 
     def settings(self) -> dict[str, Any]:
         """What names the run: all of it, the model by what it was trained from, files by their content."""
+        from laserloop.store import hash_file
+
         named = asdict(replace(self, process=Process(), path=""))
         named["path"] = self.path if isinstance(self.path, str) else _identify(self.path)
         if self.model is not None and not is_own(self.model):
@@ -297,6 +298,8 @@ def prepare(scenario: Scenario, make: Make | None = None) -> Setup:
 
 def keep_case(scenario: Scenario, root: Path) -> dict[str, Any]:
     """The record of a run, from disk if it is there."""
+    from laserloop.store import solve_case
+
     return solve_case(root / "runs", scenario.settings(), lambda: prepare(scenario).run().to_json())
 
 

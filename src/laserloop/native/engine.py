@@ -17,7 +17,6 @@ from laserloop.native.render import (
     CONFIG,
     ITERATIONS,
     UNIT,
-    find_blocks,
     find_dtype,
     problem_numbers,
     read_source,
@@ -164,7 +163,7 @@ def _lay_network(net: PackedNetwork) -> NDArray[np.uint8]:
 def lay_problem(problem: MpcProblem, max_iterations: int) -> NDArray[np.uint8]:
     """The bytes of the C struct `problem`."""
     return _join(
-        [np.array(problem_numbers(problem)), np.array([*find_blocks(problem), max_iterations], np.intc)]
+        [np.array(problem_numbers(problem)), np.array([*range(problem.horizon), max_iterations], np.intc)]
     )
 
 

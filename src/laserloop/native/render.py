@@ -175,7 +175,7 @@ def render_model(net: PackedNetwork, problem: MpcProblem) -> str:
 def render_problem(problem: MpcProblem) -> str:
     """The problem as a constant of the C source."""
     numbers = ", ".join(spell(value) for value in problem_numbers(problem))
-    blocks = ", ".join(map(str, find_blocks(problem)))
+    blocks = ", ".join(map(str, range(problem.horizon)))
     return f"static const problem exported_problem = {{{numbers}, {{{blocks}}}, {ITERATIONS}}};"
 
 
@@ -195,11 +195,6 @@ def problem_numbers(problem: MpcProblem) -> list[float]:
         *problem.power,
         *(0.0,) * 4,
     ]
-
-
-def find_blocks(problem: MpcProblem) -> NDArray[np.int64]:
-    """(N_h,): the move that each tick takes."""
-    return np.asarray(np.argmax(problem.spread, axis=1))
 
 
 def _find_area(made_for: "TrainedFor | None") -> tuple[float, float, float, float]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.data.episode import find_turns
 from laserloop.loop.controllers import CONTROLLERS
 
 Record = Mapping[str, Any]
@@ -52,6 +51,8 @@ def find_residual(record: Record) -> FloatArray:
 
 def find_sharp_turns(record: Record) -> NDArray[np.intp]:
     """The ticks of the sharp turns; one in the very first tick cannot be told from its end."""
+    from laserloop.data.episode import find_turns
+
     return find_turns(np.column_stack((read(record, "x_mm"), read(record, "y_mm")))) + 1
 
 
