@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from laserloop.bad_input import BadInput
-from laserloop.paths.plate import check_plate, first_off_plate, off_plate
+from laserloop.paths.plate import first_off_plate, off_plate
 
 
 def test_a_point_on_the_edge_is_on_the_plate() -> None:
@@ -13,12 +12,6 @@ def test_a_point_on_the_edge_is_on_the_plate() -> None:
 def test_the_first_point_beyond_any_edge_is_found(point: list[float]) -> None:
     points = np.array([[0.0, 0.0], [1e-3, 1e-3], point, point])
     assert first_off_plate(points, (15e-3, 10e-3)) == 2
-
-
-@pytest.mark.parametrize("plate", [(0.0, 1.0), (1.0, -1.0), (np.nan, 1.0), (1.0, np.inf)])
-def test_a_plate_without_area_is_refused(plate: tuple[float, float]) -> None:
-    with pytest.raises(BadInput, match="sides must be positive and finite"):
-        check_plate(plate)
 
 
 def test_the_sentence_names_the_place_the_point_and_the_limits() -> None:
