@@ -247,9 +247,6 @@ def test_several_files_go_into_a_folder_and_a_bad_one_is_told_at_the_end(capsys:
         (["part.gcode", "part.gcode"], "files must have different names"),
         (["part.gcode", "b.csv", "--plot", "a.png"], "--plot is for one file"),
         (["part.gcode", "--workers", "2"], "one file is planned by one process"),
-        (["part.gcode", "--hatch-um", "80"], "hatching must be for a shape"),
-        (["part.gcode", "b.csv", "--hatch-um", "80"], "hatching must be for a shape"),
-        (["part.stl"], "--out must end in .cli, as a hatched shape is written"),
         (["part.gcode", "nothing.csv"], "a path file must exist, but nothing.csv does not"),
     ],
 )
@@ -257,21 +254,3 @@ def test_what_does_not_go_together_is_told_before_any_work(
     words: list[str], match: str, capsys: Capture
 ) -> None:
     assert match in refuse(capsys, "plan", *words, "--out", "planned")
-
-
-def test_a_shape_is_hatched_and_planned(capsys: Capture) -> None:
-    pytest.importorskip("pyslm")
-    faces = ["0 0 0 1 0 0 0 1 0", "1 0 0 1 1 0 0 1 0", "0 0 1 0 1 1 1 0 1", "1 0 1 0 1 1 1 1 1"]
-    faces += ["0 0 0 0 0 1 1 0 0", "1 0 0 0 0 1 1 0 1", "0 1 0 1 1 0 0 1 1", "1 1 0 1 1 1 0 1 1"]
-    faces += ["0 0 0 0 1 0 0 0 1", "0 1 0 0 1 1 0 0 1", "1 0 0 1 0 1 1 1 0", "1 1 0 1 0 1 1 1 1"]
-    lines = ["solid cube"]
-    for face in faces:
-        x = [0.6 * float(n) for n in face.split()]
-        corners = [f"vertex {x[k]} {x[k + 1]} {x[k + 2] / 10}" for k in (0, 3, 6)]
-        lines += ["facet normal 0 0 0", "outer loop", *corners, "endloop", "endfacet"]
-    Path("cube.stl").write_text("\n".join([*lines, "endsolid cube", ""]))
-    out, err = run(capsys, "plan", "cube.stl", "--layer-um", "60", "--hatch-um", "150", "--centre",
-                   "--by", "vector", "--no-verify", "--out", "cube.cli")  # fmt: skip
-    assert "cube.stl" in out
-    assert "part.cli" not in err
-    assert "$$POWER/" in Path("cube.cli").read_text()
