@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--process", default="paper")
     options = parser.parse_args()
     process = find_process(options.process)
-    path = find_path(options.path, default_speed=process.speed, tick=process.tick, plate=process.plate[:2])
+    path = find_path(options.path, process)
     if path.power is None:
         parser.error(f"{options.path} must command its own powers, but does not")
     dark = drive(path, path.power, process)

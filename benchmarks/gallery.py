@@ -36,6 +36,7 @@ TITLES = {  # in the order of the page; what has no title here comes last, by th
     "learner": "A learner in Gymnasium",
     "identify_process": "What is my process really?",
     "layers": "Layers",
+    "hatch_stl": "A shape, hatched",
     "export_to_c": "Export to C",
     "do_mpc_controller": "A controller of do-mpc",
     "arena_controller": "Meet the others",

@@ -33,7 +33,7 @@ from laserloop.native.twin import make_twin
 from laserloop.paths import ScanPath
 from laserloop.plant import Camera, Plant, make_plant
 from laserloop.process import Process
-from laserloop.process.mismatch import mismatch
+from laserloop.process.process import mismatch
 from laserloop.report.save import dump, save, save_figure
 from laserloop.versions import find_versions, hash_code
 

@@ -98,7 +98,7 @@ def list_draws() -> Iterator[Log]:
 def record(log: Log) -> dict[str, Any]:
     """The log of a closed loop, as `control --json` writes it; its process knows nothing."""
     process = Process().change(noise_k=log.off.noise, delay_ticks=DELAY)
-    path = find_path(log.path, ticks=log.ticks, tick=process.tick)
+    path = find_path(log.path, process, ticks=log.ticks)
     problem = make_twin_problem(MpcProblem(window=process.window, power=process.laser.power))
 
     class Misplaced(Faults):

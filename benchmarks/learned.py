@@ -26,7 +26,7 @@ from laserloop.arena.shelf import name_folder
 from laserloop.arena.tasks import SPLITS
 from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem, make_twin_problem
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 from laserloop.predict.model import find_model
 from laserloop.predict.twin import TwinPredictor
 from laserloop.predict.window import WindowPredictor

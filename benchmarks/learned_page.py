@@ -14,7 +14,7 @@ from arena_rows import choose
 from scipy.stats import spearmanr
 
 from arena import read
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 from laserloop.report.save import save
 
 Row = dict[str, Any]

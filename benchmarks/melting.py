@@ -21,7 +21,7 @@ from laserloop.paths import find_path
 from laserloop.plant import PLANTS, Plant, PlantSettings
 from laserloop.plant.paper import Grid, PaperHeat
 from laserloop.process import Material, Process, find_process, shipped_materials
-from laserloop.process.melting import Melting
+from laserloop.process.material import Melting
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 sys.path.insert(0, str(Path(__file__).parent.parent))  # the exact solutions are with the tests

@@ -132,7 +132,7 @@ def measure(
     problem = make_twin_problem(MpcProblem(window=process.window, power=process.laser.power))
     middle, rms, T = 0.5 * sum(process.window), [], []
     for name in PATHS:
-        path = find_path(name, ticks=TICKS, tick=process.tick)
+        path = find_path(name, process, ticks=TICKS)
         run = drive(make(problem, process), process, path, off, blind=blind)
         rms.append(float(np.sqrt(np.mean((run.t_max[run.settled] - middle) ** 2))))
         T.append(run.t_max)

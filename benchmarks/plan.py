@@ -10,6 +10,7 @@ Writes docs/results/plan/*.json, a file for each table, and docs/results/plan.md
 import argparse
 import json
 import resource
+import runpy
 import subprocess
 import sys
 import warnings
@@ -26,11 +27,10 @@ import numpy as np
 from plan_page import write_page
 
 from laserloop.paths.files import ScanFile
-from laserloop.paths.stl_file import Hatching, hatch_stl
 from laserloop.paths.text import PowerCommand
+from laserloop.planning.commands import PlanSettings
 from laserloop.planning.job import FilePlan, Job, plan_job
-from laserloop.planning.refine import plan_again, simulate_plan
-from laserloop.planning.settings import PlanSettings
+from laserloop.planning.verify import replan, simulate_plan
 from laserloop.process import Process, find_process
 from laserloop.report.save import dump, save
 from laserloop.versions import find_versions, hash_code
@@ -93,7 +93,7 @@ def measure_refined(job: Job, rounds: int) -> list[Row]:
         planned = simulate_plan(planned)
         rows.append(tell_plan(planned) | {"refine": k})
         if k < rounds:
-            planned = plan_again(planned)
+            planned = replan(planned)
     return rows
 
 
@@ -159,7 +159,8 @@ def measure_layers() -> list[Row]:
     with TemporaryDirectory() as name:
         shape, file = Path(name) / "ellipse.stl", Path(name) / "ellipse.cli"
         shape.write_text(tell_prism(), encoding="utf-8")
-        file.write_text(hatch_stl(shape, Hatching(layer=40e-6, distance=100e-6)), encoding="utf-8")
+        hatch = runpy.run_path(str(EXAMPLES / "hatch_stl.py"))["hatch"]
+        file.write_text(hatch(shape), encoding="utf-8")
         for pause in (10.0, 0.1):
             job = Job(file=ScanFile.open(str(file), None, 20.0), process=Process(), recoating=pause)
             record = simulate_plan(plan_job(job)).tell()

@@ -36,7 +36,7 @@ from laserloop.plant.nested import NestedHeat, find_stages
 from laserloop.plant.paper import PaperHeat
 from laserloop.process import Beam, Laser, Material, Process
 from laserloop.process.heat_table import tabulate
-from laserloop.process.melting import Melting
+from laserloop.process.material import Melting
 
 FloatArray = NDArray[np.float64]
 ROOT = Path(__file__).parent.parent

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 from laserloop.report.figures import BAND, COLD, FAINT, HOT, INK, STYLE
 
 Row = dict[str, Any]

@@ -10,7 +10,7 @@ import numpy as np
 from twin_figures import draw_disturbances, draw_unseen, draw_widest
 from twin_trials import DISTURBANCES, DISTURBED, EXACT, UNSEEN
 
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 from laserloop.report.save import save_figure
 
 Row = dict[str, Any]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from laserloop.loop.disturbances import Fault
 from laserloop.loop.scenario import Scenario
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 from laserloop.predict.model import SPEED_RANGE
 from laserloop.process import Process, find_process
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import laserloop as ll
 from laserloop.paths.files import ScanFile
 from laserloop.planning.job import Job
-from laserloop.planning.refine import plan_refined
+from laserloop.planning.verify import plan_refined
 from laserloop.report.plan_figures import draw_plan
 from laserloop.report.save import save_figure
 

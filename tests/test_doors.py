@@ -56,7 +56,7 @@ DOORS: dict[str, set[str]] = {
     "lazy": set(),
     "loop": {"bad_input", "control", "logs", "native", "paths", "plant", "predict", "process", "store"},
     "native": {"bad_input", "control", "paths", "plant", "predict", "process"},
-    "paths": {"bad_input"},
+    "paths": {"bad_input", "process"},
     "planning": {
         *("bad_input", "cluster", "control", "data", "native", "paths", "plant", "predict", "process"),
         "versions",

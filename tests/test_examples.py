@@ -13,6 +13,7 @@ PINNED = {  # K, and how far it may move
     "do_mpc_controller": (810.2, 0.3),
     "export_to_c": (784.4, 0.3),
     "gcode_in_and_out": (781.3, 0.3),
+    "hatch_stl": (780.6, 0.3),
     "identify_process": (0.827, 0.003),  # absorptivity
     "layers": (780.8, 0.3),
     "learner": (809.9, 0.5),

@@ -15,7 +15,6 @@ EXTRAS = {
     ),
     "train": ("PyTorch", ("torch",), "training of networks"),
     "logs": ("h5py and PyArrow", ("h5py", "pyarrow"), "logs in HDF5 and tables in Parquet"),
-    "parts": ("PySLM", ("pyslm",), "shapes (.stl) that are hatched"),
     "gym": ("Gymnasium", ("gymnasium",), "environments for learners"),
     "rl": ("stable-baselines3", ("stable_baselines3",), "training by trial and reward"),
 }

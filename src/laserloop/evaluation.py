@@ -86,12 +86,11 @@ class Trajectories:
 
     def _long_enough(self, path: str) -> ScanPath:
         """Built-in paths go on as long as asked, also for the preview; a file's path is as long as it is."""
-        process = self.process
-        find = partial(find_path, path, tick=process.tick, plate=process.plate[:2])
+        find = partial(find_path, path, self.process)
         if names_file(path):
             whole = find()
             return whole if len(whole) <= self.ticks else whole.truncated(self.ticks)
-        return find(ticks=self.ticks + PREVIEW, speed=process.speed)
+        return find(ticks=self.ticks + PREVIEW)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ gymnasium.make_vec("laserloop/Twin-v1", num_envs=128)
 
 from laserloop.arena.tasks import VERSION
 from laserloop.bad_input import BadInput
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 
 try:
     from gymnasium import register, registry

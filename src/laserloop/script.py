@@ -17,8 +17,8 @@ from laserloop.process import Process
 
 if TYPE_CHECKING:
     from laserloop.identification import Fit
+    from laserloop.planning.commands import PlanSettings
     from laserloop.planning.job import FilePlan
-    from laserloop.planning.settings import PlanSettings
 
 
 def plan(
@@ -33,9 +33,9 @@ def plan(
     The process is the paper's unless given. `s_max`: the S of G-code that is full power.
     """
     from laserloop.paths.files import ScanFile
+    from laserloop.planning.commands import PlanSettings
     from laserloop.planning.job import Job
-    from laserloop.planning.refine import plan_refined
-    from laserloop.planning.settings import PlanSettings
+    from laserloop.planning.verify import plan_refined
 
     found = _find(process)
     source = ScanFile.open(str(_name(file, "a file to plan")), s_max, found.laser.power[1])

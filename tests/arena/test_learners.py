@@ -23,7 +23,7 @@ from laserloop.arena.tasks import SPLITS
 from laserloop.bad_input import BadInput
 from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem, make_twin_problem
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 from laserloop.predict.predictor import Predictor
 from laserloop.predict.twin import TwinPredictor
 from laserloop.process import find_process

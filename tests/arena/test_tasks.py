@@ -6,7 +6,7 @@ import pytest
 from laserloop.arena.levels import HARD, LEVELS, NOMINAL, OFF
 from laserloop.arena.tasks import PROCESSES, SPLITS, Task, find_task, list_tasks
 from laserloop.bad_input import BadInput
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 
 
 def test_a_task_is_found_again_by_its_name() -> None:

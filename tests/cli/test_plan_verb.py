@@ -254,3 +254,10 @@ def test_what_does_not_go_together_is_told_before_any_work(
     words: list[str], match: str, capsys: Capture
 ) -> None:
     assert match in refuse(capsys, "plan", *words, "--out", "planned")
+
+
+def test_a_shape_is_told_where_it_becomes_a_layer_file(capsys: Capture) -> None:
+    Path("part.stl").write_text("solid part\nendsolid part\n")
+    told = refuse(capsys, "plan", "part.stl", "--out", "part.cli")
+    assert "part.stl: a shape is no path and is not hatched here" in told
+    assert "examples/hatch_stl.py" in told

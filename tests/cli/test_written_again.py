@@ -9,7 +9,7 @@ import pytest
 
 from laserloop.cli import main
 from laserloop.process import Process, read_process
-from laserloop.process.material_file import describe_material
+from laserloop.process.material import describe_material
 
 Capture = pytest.CaptureFixture[str]
 OWN_304 = """name: "304"

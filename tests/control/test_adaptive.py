@@ -8,7 +8,7 @@ import pytest
 
 from laserloop.control.controller import Action, Status
 from laserloop.control.margins import AdaptiveController, AdaptiveMargin, AdaptiveSettings, Margins
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from laserloop.control.simple import FeedforwardController, FeedforwardGains
 from laserloop.paths import ScanPath, sample_polyline
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 
 GAINS = FeedforwardGains(power=14.0, relief=0.3, memory=3e-3, reach=2e-4)
 

@@ -6,7 +6,7 @@ import pytest
 from laserloop.control.controller import Status
 from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem, Question, Solution
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant import Hottest, Image
 from laserloop.predict.model import find_model
 from laserloop.predict.window import WindowPredictor

@@ -4,7 +4,7 @@ import numpy as np
 
 from laserloop.control.controller import Status
 from laserloop.control.simple import PiController, PiGains
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant import Hottest, Image
 
 GAINS = PiGains(setpoint=780.0, bias=14.0, gain=0.1, reset_time=1e-3)

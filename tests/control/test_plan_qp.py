@@ -8,7 +8,7 @@ from scipy.optimize import NonlinearConstraint, minimize
 from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem, Question
 from laserloop.control.sqp import PlanQp, SqpSolver
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.predict.oracle import AGREED, PlantRollout
 from laserloop.predict.predictor import AffineForecast
 

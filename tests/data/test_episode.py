@@ -12,7 +12,7 @@ from laserloop.data.episode import Episode, find_turns, simulate
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Plant, make_plant
 from laserloop.process import Process
-from laserloop.process.camera import Sampling
+from laserloop.process.process import Sampling
 
 TICKS = 14
 
@@ -207,7 +207,7 @@ def test_a_tick_that_is_mostly_a_jump_heats_where_the_grid_is_fine() -> None:
 
 def test_plant_and_path_must_share_a_tick(plant: Plant) -> None:
     with pytest.raises(BadInput, match=r"one tick, but have 0\.000125 s and 0\.0001 s; sample"):
-        simulate(plant, find_path("diagonal", ticks=2, tick=1e-4), np.zeros(2))
+        simulate(plant, find_path("diagonal", Process(tick=1e-4), ticks=2), np.zeros(2))
 
 
 def test_a_path_that_is_lit_beside_the_plate_is_refused_before_it_begins(plant: Plant) -> None:

@@ -18,7 +18,7 @@ from laserloop.data import (
     split_windows,
 )
 from laserloop.data.ensemble import EXCITATIONS, GEOMETRIES
-from laserloop.process.camera import SAMPLINGS, Sampling
+from laserloop.process.process import SAMPLINGS, Sampling
 
 AT = {name: i for i, name in enumerate(COLUMNS)}
 READINGS = {"node": ("t_node_k", "node_x_m", "node_y_m"), "peak": ("t_peak_k", "peak_x_m", "peak_y_m")}

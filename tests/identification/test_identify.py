@@ -17,7 +17,7 @@ from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, make_plant
 from laserloop.predict.twin.rollout import roll_out
 from laserloop.process import CameraSettings, Process
-from laserloop.process.mismatch import mismatch
+from laserloop.process.process import mismatch
 
 TICKS = 90
 HIDDEN = 0.85  # absorptivity
@@ -63,7 +63,7 @@ def test_noise_is_found_and_outliers_do_not_count() -> None:
 
 
 def test_the_process_found_reads_back_and_says_where_it_comes_from() -> None:
-    from laserloop.process.process_file import write_process
+    from laserloop.process.process import write_process
 
     process = found().process
     assert process.camera.delay == 2

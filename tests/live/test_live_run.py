@@ -9,7 +9,7 @@ from laserloop.control.problem import MpcProblem
 from laserloop.live.live_run import say_on_page
 from laserloop.loop.scenario import Scenario, keep_margins, prepare
 from laserloop.paths import find_path
-from laserloop.process import find_process
+from laserloop.process import Process, find_process
 
 
 def test_margins_that_nobody_calibrated_are_told_without_a_command() -> None:
@@ -28,7 +28,7 @@ def test_an_s_of_unknown_range_is_told_with_the_field_of_the_page(tmp_path: Path
 def test_an_s_that_no_laser_gives_is_told_with_the_fields_of_the_page(tmp_path: Path) -> None:
     (tmp_path / "a.gcode").write_text("G21 G90\nG0 X-0.5 Y0\nM3 S1000\nG1 X0.5 Y0 F18240\nM5\n")
     with pytest.raises(BadInput, match="--s-max 1000") as refusal:
-        find_path(str(tmp_path / "a.gcode"), power_max=20.0)
+        find_path(str(tmp_path / "a.gcode"), Process())
     told = say_on_page(str(refusal.value))
     assert told.endswith("say which S is full power if S is not in W, or give the laser's own power.")
 

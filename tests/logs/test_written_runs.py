@@ -18,7 +18,7 @@ from laserloop.logs import read_log
 from laserloop.logs.export import render_table
 from laserloop.loop.run import run_closed_loop
 from laserloop.paths import ScanPath, find_path
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.paths.waypoints import describe_path
 from laserloop.plant import Camera, Image, make_plant
 from laserloop.process import CameraSettings, Process

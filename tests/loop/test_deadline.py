@@ -8,7 +8,7 @@ import pytest
 from laserloop import BadInput
 from laserloop.control.controller import Action, Status
 from laserloop.loop.disturbances import DeadlineController
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant import Image
 
 TICK = 1e-4

@@ -67,7 +67,7 @@ TOLD = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_no_fault_of_the_camera_burns_the_plate(fault: str) -> None:
     process = Process()
-    path = find_path("zigzag:5", ticks=TICKS, tick=process.tick)
+    path = find_path("zigzag:5", process, ticks=TICKS)
     problem = make_twin_problem(make_problem(process, None))
     change = FAULTS[fault]
 

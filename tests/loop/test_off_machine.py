@@ -15,7 +15,7 @@ PROBLEM = make_twin_problem(MpcProblem())
 
 def hold(case: str, name: str, ticks: int) -> Run:
     process = Process().change(noise_k=CASES[case].noise)
-    path = find_path(name, ticks=ticks, tick=process.tick)
+    path = find_path(name, process, ticks=ticks)
     return drive(make_twin(PROBLEM, process), process, path, CASES[case])
 
 

@@ -14,10 +14,10 @@ from laserloop.loop.disturbances import Fault
 from laserloop.loop.record import COMPLETED, score
 from laserloop.loop.run import Tick, bound, run_closed_loop
 from laserloop.paths import ScanPath, find_path
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant import Camera, Image, Plant, Surface, make_plant
 from laserloop.predict.twin import find_excused
-from laserloop.process import CameraSettings
+from laserloop.process import CameraSettings, Process
 
 
 class Watcher:
@@ -299,7 +299,7 @@ def test_answers_that_are_no_power_have_a_status_and_a_note(plant: Plant, path: 
 
 
 def test_a_path_of_another_tick_or_beside_the_plate_is_refused_before_it_begins(plant: Plant) -> None:
-    slow = find_path("diagonal", ticks=2, tick=1e-3)
+    slow = find_path("diagonal", Process(tick=1e-3), ticks=2)
     with pytest.raises(BadInput, match="plant and path must share one tick"):
         run_closed_loop(plant, Camera(), ConstantController(14.0), slow)
     away = ScanPath(name="away", positions=np.array([[0.0, 0.0], [0.0, 6e-3]]))

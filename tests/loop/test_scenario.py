@@ -18,7 +18,7 @@ from laserloop.loop.controllers import Context, choose_camera
 from laserloop.loop.disturbances import Fault
 from laserloop.loop.scenario import Scenario, keep_case, prepare
 from laserloop.paths import ScanPath, find_path, sample_polyline
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant import Image, make_plant
 from laserloop.predict.model import Model, find_model, save_model
 from laserloop.predict.twin import TwinPredictor

@@ -16,7 +16,7 @@ from laserloop.native import build
 from laserloop.native.engine import address
 from laserloop.native.twin import QPS, TwinController, make_twin
 from laserloop.paths import ScanPath
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 from laserloop.plant.surface import Hottest
 from laserloop.predict.twin import TwinPredictor, TwinSettings

@@ -12,7 +12,7 @@ from laserloop.loop.disturbances import Faults
 from laserloop.loop.run import run_closed_loop
 from laserloop.native.twin import TwinController
 from laserloop.paths import find_path
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant import Camera, Image, make_plant
 from laserloop.predict.twin import TwinPredictor
 from laserloop.predict.twin.gain import GainFilter
@@ -64,7 +64,7 @@ def test_c_and_numpy_estimate_alike(compilers: list[str], case: str) -> None:
     off, exposure = CASES[case]
     process = Process().change(noise_k=off.noise, delay_ticks=2, exposure_ticks=exposure)
     both = Both(process)
-    run = drive(both, process, find_path("zigzag:5", ticks=40, tick=process.tick), off)
+    run = drive(both, process, find_path("zigzag:5", process, ticks=40), off)
     apart = np.abs(np.array(both.here) - both.there).max(axis=0)
     assert np.all(apart <= (0.002, 0.05, 0.05, 1e-6, 1e-6)), apart
     moved = np.ptp(both.there, axis=0)
@@ -103,7 +103,7 @@ def test_c_and_numpy_believe_a_second_outlier_if_it_could_be_of_the_same_plant(
             T = table.temperature_of(u).reshape(image.temperature.shape)
             return replace(image, temperature=T, peak=replace(image.peak, temperature=float(T.max())))
 
-    path = find_path("diagonal", ticks=22, tick=process.tick)
+    path = find_path("diagonal", process, ticks=22)
     run_closed_loop(make_plant("graded", process), Camera(), both, path, faults=Cooled())
     for known in (both.here, both.there):
         (before, *_), (first, *_), (second, *_) = known[-3:]

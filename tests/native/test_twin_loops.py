@@ -17,7 +17,7 @@ from laserloop.plant import Image
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.predict.twin.heat import find_peak, guess_peak
 from laserloop.process import Process
-from laserloop.process.mismatch import mismatch
+from laserloop.process.process import mismatch
 
 FloatArray = NDArray[np.float64]
 TICKS = 60

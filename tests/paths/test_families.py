@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.paths import find_path
-from laserloop.paths.area import HALF_WIDTH
-from laserloop.paths.families import FAMILIES, draw_family, hatch_lines
-from laserloop.paths.move import Move
+from laserloop.paths import Placement, find_path
+from laserloop.paths.shapes import FAMILIES, HALF_WIDTH, draw_family, hatch_lines
+from laserloop.paths.track import Move
 
 SPEED = 0.3  # m/s
 JUMPING = {"island", "stroke"}
@@ -119,6 +118,8 @@ def test_a_family_and_a_seed_name_a_path(name: str) -> None:
 
 
 def test_the_jumps_of_a_family_take_the_time_that_their_speed_gives_them() -> None:
-    slow, usual = (find_path("island:1", ticks=400, jump_speed=speed) for speed in (0.1, 1.0))
+    slow, usual = (
+        find_path("island:1", ticks=400, placement=Placement(jump_speed=speed)) for speed in (0.1, 1.0)
+    )
     assert np.count_nonzero(~slow.lit) > 3 * np.count_nonzero(~usual.lit) > 0
     assert np.hypot(*slow.velocities[:-1][~slow.lit].T).max() < 0.2

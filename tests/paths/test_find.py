@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
-from laserloop.paths import find_path
+from laserloop.paths import Placement, find_path
+from laserloop.process import Process
 
 BUILT_IN = ["vertical", "horizontal", "spiral", "diagonal", "polyline:7"]
 HOP = 0.304 * 1.25e-4
@@ -90,7 +91,7 @@ def test_more_ticks_than_the_file_has_are_refused(file: Path) -> None:
 
 def test_a_fast_beam_passes_a_file_in_less_than_a_tick(file: Path) -> None:
     with pytest.raises(BadInput, match=r"at least one tick, but .*line\.csv is 5 mm"):
-        find_path(str(file), speed=20.0, tick=1e-3)
+        find_path(str(file), Process(tick=1e-3), speed=20.0)
 
 
 @pytest.mark.parametrize("text", ["zigzag", "", "Vertical", "vertical:3", "vertical:", "/tmp/nowhere", "."])
@@ -121,7 +122,7 @@ def test_a_file_of_no_known_format_is_refused(name: str, content: bytes, tmp_pat
 )
 def test_what_is_for_files_is_refused_for_a_built_in_path(options: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="must be for a file, but the path is 'diagonal'"):
-        find_path("diagonal", **options)
+        find_path("diagonal", placement=Placement(**options))
 
 
 def test_a_file_far_off_is_moved_or_centred_onto_the_plate(tmp_path: Path) -> None:
@@ -129,16 +130,17 @@ def test_a_file_far_off_is_moved_or_centred_onto_the_plate(tmp_path: Path) -> No
     file.write_text("x_mm,y_mm\n100,50\n104,50\n104,52\n")
     with pytest.raises(BadInput, match=r"line 2: .* or centre or shift the path"):
         find_path(str(file))
-    np.testing.assert_allclose(find_path(str(file), centre=True).positions[0], [-2e-3, -1e-3], atol=1e-12)
-    moved = find_path(str(file), offset=(-0.1, -0.05))
+    centred = find_path(str(file), placement=Placement(centre=True))
+    np.testing.assert_allclose(centred.positions[0], [-2e-3, -1e-3], atol=1e-12)
+    moved = find_path(str(file), placement=Placement(offset=(-0.1, -0.05)))
     np.testing.assert_allclose(moved.positions[0], [0, 0], atol=1e-12)
     with pytest.raises(BadInput, match="a path must be centred or moved, but both were asked for"):
-        find_path(str(file), centre=True, offset=(-0.1, -0.05))
+        find_path(str(file), placement=Placement(centre=True, offset=(-0.1, -0.05)))
 
 
 def test_a_range_of_s_is_for_gcode_alone(file: Path) -> None:
     with pytest.raises(BadInput, match="a range of S must be for G-code, but this is none"):
-        find_path(str(file), s_max=255.0, power_max=20.0)
+        find_path(str(file), Process(), placement=Placement(s_max=255.0))
 
 
 def test_shares_of_the_full_power_need_that_power(tmp_path: Path) -> None:
@@ -147,19 +149,19 @@ def test_shares_of_the_full_power_need_that_power(tmp_path: Path) -> None:
     series.write_text("0 0 0 0 0.5\n0.003 0.001 0 0 0\n")
     for file in (table, series):
         assert find_path(str(file)).power is None
-        found = find_path(str(file), power_max=30.0)
+        found = find_path(str(file), Process().change(power_w=(0, 30)))
         assert found.power is not None
         np.testing.assert_array_equal(found.power, 15.0)
         assert "a share of the laser's full power, 30 W" in found.notes[0]
 
 
 def test_the_default_speed_is_for_built_in_paths_and_files_without_speeds(file: Path, tmp_path: Path) -> None:
-    assert len(find_path(str(file), default_speed=0.152)) == 263
-    assert len(find_path(str(file), default_speed=0.152, speed=0.304)) == 131
-    assert np.hypot(*find_path("vertical", default_speed=0.2).velocities[0]) == pytest.approx(0.2)
+    assert len(find_path(str(file), Process(speed=0.152))) == 263
+    assert len(find_path(str(file), Process(speed=0.152), speed=0.304)) == 131
+    assert np.hypot(*find_path("vertical", Process(speed=0.2)).velocities[0]) == pytest.approx(0.2)
     part = tmp_path / "part.nc"
     part.write_text("G0 X0 Y0\nG1 X1\nG1 X2 F24000\n")
-    assert len(find_path(str(part), default_speed=0.2)) == 40 + 20
+    assert len(find_path(str(part), Process(speed=0.2))) == 40 + 20
 
 
 def test_a_missing_file_is_named() -> None:
@@ -184,18 +186,18 @@ def test_a_small_plate_refuses_a_built_in_path(name: str) -> None:
     with pytest.raises(
         BadInput, match=rf"the path {name}, tick \d+: every point must lie on the 2 × 2 mm plate"
     ):
-        find_path(name, plate=(2e-3, 2e-3))
+        find_path(name, Process(plate=(2e-3, 2e-3, 1e-3)))
 
 
 def test_a_small_plate_refuses_a_file_by_its_line(file: Path) -> None:
     with pytest.raises(BadInput, match=r"line\.csv, line 5: every point must lie on the 8 × 8 mm plate"):
-        find_path(str(file), plate=(8e-3, 8e-3))
+        find_path(str(file), Process(plate=(8e-3, 8e-3, 1e-3)))
 
 
 @pytest.mark.parametrize("plate", [(0.0, 1.0), (np.nan, 1.0)])
 def test_a_plate_without_area_is_refused(plate: tuple[float, float]) -> None:
-    with pytest.raises(BadInput, match="plate's sides"):
-        find_path("spiral", plate=plate)
+    with pytest.raises(BadInput, match="plate_mm of a process must be"):
+        find_path("spiral", Process(plate=(*plate, 1e-3)))
 
 
 @pytest.mark.parametrize("ticks", [0, -5])

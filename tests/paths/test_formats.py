@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from laserloop.cli.options import PathOptions
 from laserloop.data.ensemble import Excitation
 from laserloop.evaluation import Trajectories
-from laserloop.paths import find_path, names_file
+from laserloop.paths import Placement, find_path, names_file
 from laserloop.process import Process
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -166,14 +166,14 @@ def test_every_path_among_the_examples_is_tried_here() -> None:
 )
 def test_files_in_other_tools_dialects_give_their_lengths(name: str, lit_mm: float, dark_mm: float) -> None:
     """Relative arcs, M4 and S; a printer's file, where the laser is on while E grows. Samples cut corners."""
-    path = find_path(str(EXAMPLES / name), centre=True)
+    path = find_path(str(EXAMPLES / name), placement=Placement(centre=True))
     length = 1e3 * np.hypot(*np.diff(path.positions, axis=0).T)
     assert length[path.lit].sum() == pytest.approx(lit_mm, rel=0.02)
     assert length[~path.lit].sum() == pytest.approx(dark_mm, abs=0.1)
 
 
 def test_a_layer_hatched_by_another_tool_is_read_whole() -> None:
-    path = find_path(str(EXAMPLES / "pyslm_layer.cli"), centre=True)
+    path = find_path(str(EXAMPLES / "pyslm_layer.cli"), placement=Placement(centre=True))
     assert np.count_nonzero(path.lit) * path.tick * 304 == pytest.approx(34.9, rel=0.02)
 
 

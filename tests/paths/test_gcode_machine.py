@@ -4,7 +4,7 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.paths.gcode import find_dialect, parse_lines
 from laserloop.paths.gcode_machine import Laser, Machine
-from laserloop.paths.move import Move
+from laserloop.paths.track import Move
 
 
 def follow_all(text: str) -> tuple[list[Move], list[str]]:

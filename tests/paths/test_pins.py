@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.paths import find_path
-from laserloop.paths.families import FAMILIES
+from laserloop.paths import Placement, find_path
 from laserloop.paths.files import ScanFile
-from laserloop.paths.move import Move
+from laserloop.paths.shapes import FAMILIES
+from laserloop.paths.track import Move
 from laserloop.planning.job import Job, plan_job
-from laserloop.process import find_material, find_process, shipped_materials, shipped_processes
+from laserloop.process import Process, find_material, find_process, shipped_materials, shipped_processes
 from laserloop.process.heat_table import tabulate
 
 HERE = Path(__file__).parent
@@ -146,8 +146,8 @@ def pin_examples() -> dict[str, list[str]]:
     return found
 
 
-def show_path(text: str, **options: Any) -> Iterable[object]:
-    path = find_path(text, **options)
+def show_path(text: str, *process: Process, **options: Any) -> Iterable[object]:
+    path = find_path(text, *process, **options)
     yield show_array(path.positions)
     yield path.lit.tobytes()
     yield show_array(path.lit_shares, 9)
@@ -160,8 +160,8 @@ def pin_paths() -> dict[str, str]:
     names = [*SHAPES, *(f"{family}:{seed}" for family in FAMILIES for seed in range(5))]
     found = {name: outcome(show_path, name, ticks=700) for name in names}
     for name in SCANS:
-        options = {"power_max": FULL, "centre": True, "s_max": S_MAX.get(name)}
-        found[name] = outcome(show_path, str(EXAMPLES / name), **options)
+        placement = Placement(centre=True, s_max=S_MAX.get(name))
+        found[name] = outcome(show_path, str(EXAMPLES / name), Process(), placement=placement)
     return found
 
 
@@ -170,7 +170,9 @@ def pin_plans() -> dict[str, list[float]]:
     found = dict[str, list[float]]()
     for name in SCANS:
         file = ScanFile(name, (EXAMPLES / name).read_bytes(), S_MAX.get(name), FULL)
-        told = plan_job(Job(file=file, process=find_process("paper"), centre=True)).tell()
+        told = plan_job(
+            Job(file=file, process=find_process("paper"), placement=Placement(centre=True))
+        ).tell()
         numbers = [float(told[key]) for key in ("commands", "t_max_k", "t_min_k", "time_s")]
         found[name] = [*numbers, float(np.mean(told["power_w"]))]
     return found

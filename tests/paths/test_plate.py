@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from laserloop.paths.plate import first_off_plate, off_plate
+from laserloop.paths.path import first_off_plate, off_plate
 
 
 def test_a_point_on_the_edge_is_on_the_plate() -> None:

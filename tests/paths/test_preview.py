@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 
 
 def make(past: int = 3, ahead: int = 5) -> Preview:

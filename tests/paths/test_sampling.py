@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.paths import ScanPath, sample_polyline, sample_track
-from laserloop.paths.move import Move
-from laserloop.paths.track import lay_track
+from laserloop.paths.track import Move, join_moves
 
 mm = 1e-3
 TICK = 1.25e-4
@@ -23,7 +22,7 @@ def sample(
     default_speed: float = 0.304,
 ) -> ScanPath:
     return sample_track(
-        lay_track(iter(moves), file="part"),
+        join_moves(iter(moves), file="part"),
         name="part",
         speed=speed,
         default_speed=default_speed,

@@ -10,7 +10,7 @@ from laserloop.paths import Track
 from laserloop.paths.files import ScanFile
 from laserloop.paths.tables import read_segments
 from laserloop.paths.text import PowerCommand
-from laserloop.paths.track import lay_track
+from laserloop.paths.track import join_moves
 
 HEADER = "Mode X Y Z Power Param\n"
 ROWS = "1 0 0 0 0 0\n0 0.001 0 0 15 0.3\n0 0.001 0.002 0 15 0.6\n"
@@ -23,7 +23,7 @@ def file(tmp_path: Path) -> Path:
 
 def load(file: Path) -> Track:
     moves = read_segments(ScanFile.open(str(file)))
-    return lay_track(moves, file=file).add_notes(moves.notes())
+    return join_moves(moves, file=file).add_notes(moves.notes())
 
 
 def read(file: Path) -> Track:

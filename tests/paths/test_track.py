@@ -3,15 +3,14 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.paths import Track, track
-from laserloop.paths.move import Move
-from laserloop.paths.track import lay_track
+from laserloop.paths.track import Move, join_moves
 
 mm = 1e-3
 PLATE = (15 * mm, 10 * mm)
 
 
 def lay(*moves: Move, layer: int | None = None) -> Track:
-    return lay_track(iter(moves), file="part", layer=layer)
+    return join_moves(iter(moves), file="part", layer=layer)
 
 
 def test_moves_apart_are_joined_by_a_dark_leg_without_a_speed() -> None:

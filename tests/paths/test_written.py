@@ -14,6 +14,7 @@ from laserloop.paths import find_path
 from laserloop.paths.files import ScanFile
 from laserloop.paths.text import PowerCommand, Schedule, find_along
 from laserloop.paths.waypoints import describe_path
+from laserloop.process import Process
 
 WRITTEN: dict[str, Any] = runpy.run_path(str(Path(__file__).with_name("written.py")))
 FOLDER_STAYS = [HealthCheck.function_scoped_fixture]
@@ -219,7 +220,7 @@ def test_the_least_power_is_not_the_laser_off(ending: str, tmp_path: Path) -> No
     ]
     again = tmp_path / f"b{ending}"
     again.write_bytes(ScanFile.open(str(file), None, 20.0).write(order(lit, *([(1.0, 1e-9)] for _ in lit))))
-    assert find_path(str(again), power_max=20.0).lit.all()
+    assert find_path(str(again), Process()).lit.all()
 
 
 LINES = {

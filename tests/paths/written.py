@@ -7,11 +7,12 @@ from random import Random
 
 import numpy as np
 
-from laserloop.paths import ScanFile, find_path
-from laserloop.paths.move import Move
+from laserloop.paths import Placement, ScanFile, find_path
 from laserloop.paths.text import PowerCommand, Schedule
-from laserloop.paths.track import Track
+from laserloop.paths.track import Move, Track
+from laserloop.process import Process
 
+COARSE = Process(tick=1e-3, plate=(1.0, 1.0, 2e-3))
 NEAR = 2e-8  # m; files tell nanometres, arcs are chords within ten of them
 Make = Callable[[Random], str]
 
@@ -265,10 +266,10 @@ def check_sampled(file: Path, written: Path, orders: Schedule) -> None:
     from laserloop.bad_input import BadInput
 
     try:
-        before = find_path(str(file), centre=True, tick=1e-3, plate=(1.0, 1.0), power_max=20.0)
+        before = find_path(str(file), COARSE, placement=Placement(centre=True))
     except BadInput:  # in one place, or over within a tick
         return
-    after = find_path(str(written), centre=True, tick=1e-3, plate=(1.0, 1.0), power_max=20.0)
+    after = find_path(str(written), COARSE, placement=Placement(centre=True))
     assert after.power is not None
     lit, own = after.power[after.lit], np.zeros(0) if before.power is None else before.power
     powers = [watts for order in orders.values() for watts in order.powers]

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from laserloop.paths import ScanPath
-from laserloop.planning.commands import Commands, cut, make_schedule
-from laserloop.planning.route import Route
-from laserloop.planning.settings import PlanSettings
+from laserloop.planning.commands import Commands, PlanSettings, Route, cut, make_schedule
 
 TICK = 1e-3
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.files import ScanFile
+from laserloop.paths import Placement, ScanFile
+from laserloop.planning.commands import PlanSettings
 from laserloop.planning.job import Job, plan_job
 from laserloop.planning.plan import LayerPlan, Planner
 from laserloop.planning.scores import score_layers
-from laserloop.planning.settings import PlanSettings
 from laserloop.planning.verify import simulate_job
 from laserloop.process import Process
 
@@ -164,7 +164,7 @@ def test_a_short_vector_is_not_so_fast_that_it_never_gets_hot(tmp_path: Path) ->
 def test_a_layer_that_is_not_there_is_refused(tmp_path: Path) -> None:
     job = make_job(tmp_path, "a.cli", LAYERS)
     with pytest.raises(BadInput, match="the layer must be 1 to 2, but is 3"):
-        Job(file=job.file, process=job.process, layer=3).read()
+        Job(file=job.file, process=job.process, placement=Placement(layer=3)).read()
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from laserloop.paths.files import ScanFile
+from laserloop.planning.commands import PlanSettings
 from laserloop.planning.job import Job, plan_job
-from laserloop.planning.parts import Part, PlannedPart, plan_part, plan_parts
-from laserloop.planning.refine import Checking
-from laserloop.planning.settings import PlanSettings
+from laserloop.planning.verify import Checking, Part, PlannedPart, plan_part, plan_parts
 from laserloop.process import Process
 
 LINE = "x_mm,y_mm\n-0.5,0\n0.5,0\n"
@@ -66,8 +65,8 @@ def test_a_part_whose_workers_die_is_named(tmp_path: Path, monkeypatch: pytest.M
     from contextlib import nullcontext
 
     parts = [make_part(tmp_path, "a.csv"), make_part(tmp_path, "b.csv")]
-    monkeypatch.setattr("laserloop.planning.parts.open_cluster", lambda *_: nullcontext())
-    monkeypatch.setattr("laserloop.planning.parts.share_out", lambda *_: iter([PlannedPart(path="b.csv")]))
+    monkeypatch.setattr("laserloop.planning.verify.open_cluster", lambda *_: nullcontext())
+    monkeypatch.setattr("laserloop.planning.verify.share_out", lambda *_: iter([PlannedPart(path="b.csv")]))
     done = {part.path: part.problem for part in plan_parts(parts, workers=2)}
     assert done == {"b.csv": "", "a.csv": "a.csv: its worker died again and again; plan it alone."}
 

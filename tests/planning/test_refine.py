@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from laserloop.paths.files import ScanFile
-from laserloop.planning.correction import Correction
+from laserloop.planning.commands import PlanSettings
 from laserloop.planning.job import FilePlan, Job, plan_job
-from laserloop.planning.refine import Checking, learn, plan_refined, simulate_plan
-from laserloop.planning.settings import PlanSettings
+from laserloop.planning.powers import PlanCorrection
+from laserloop.planning.verify import Checking, learn, plan_refined, simulate_plan
 from laserloop.process import Process, find_process
 from laserloop.process.heat_table import tabulate
 
@@ -51,7 +51,7 @@ def find_worst(planned: FilePlan) -> float:
 def test_a_twin_that_has_learned_expects_what_happened() -> None:
     expected, found = np.array([900.0, 1210.0, 1230.0, 400.0]), np.array([880.0, 1225.0, 1222.0, 600.0])
     lit = np.array([True, True, True, False])
-    before = Correction(find_process("ti64"), np.ones(4))
+    before = PlanCorrection(find_process("ti64"), np.ones(4))
     after = before.improve(expected, found, lit)
     assert after.apply(expected, 0)[:3] == pytest.approx(found[:3], abs=0.01)
     assert after.apply(expected[1:3], 1) == pytest.approx(found[1:3], abs=0.01)
@@ -63,7 +63,7 @@ def test_a_twin_that_has_learned_expects_what_happened() -> None:
 def test_a_plate_that_answers_more_than_the_twin_expects_is_learned_from_both_sides() -> None:
     """As where it melts: a tenth more power makes it a fourth hotter, and each full step overshoots."""
     process, lit = find_process("ti64"), np.array([True])
-    wanted, correction = np.array([1220.0]), Correction(find_process("ti64"), np.ones(1))
+    wanted, correction = np.array([1220.0]), PlanCorrection(find_process("ti64"), np.ones(1))
     heat = tabulate(process.material, process.ambient)
     misses = list[float]()
     for _ in range(6):

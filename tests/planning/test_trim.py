@@ -8,9 +8,9 @@ import pytest
 from laserloop.paths.files import ScanFile
 from laserloop.planning.check import check_process
 from laserloop.planning.job import Job, plan_job
-from laserloop.planning.refine import simulate_plan
-from laserloop.planning.tick import choose_tick, find_longest_tick, fit_tick, judge_tick
-from laserloop.planning.trim import SPREADS, WIDTHS, calibrate_gain, lay_line
+from laserloop.planning.powers import SPREADS, WIDTHS, calibrate_gain, lay_line
+from laserloop.planning.verify import simulate_plan
+from laserloop.planning.window import choose_tick, find_longest_tick, fit_tick, judge_tick
 from laserloop.predict.twin.twin import read_alpha
 from laserloop.process import Process, find_process
 

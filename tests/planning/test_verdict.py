@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.files import ScanFile
+from laserloop.paths import Placement, ScanFile
 from laserloop.planning import plan as plan_module
-from laserloop.planning import refine
+from laserloop.planning import verify
+from laserloop.planning.commands import PlanSettings
 from laserloop.planning.job import Job, find_rises, plan_job, tell_levels
-from laserloop.planning.refine import Checking, plan_refined, simulate_plan
-from laserloop.planning.scores import LayerResult, measure_miss, score_layers
-from laserloop.planning.settings import PlanSettings
-from laserloop.planning.verdict import judge_plan
+from laserloop.planning.scores import LayerResult, judge_plan, measure_miss, score_layers
+from laserloop.planning.verify import Checking, plan_refined, simulate_plan
 from laserloop.process import Process, find_process, heat_table
 
 HAIRPIN = b"x_mm,y_mm\n-0.8,0\n0.8,0\n0.8,0.15\n-0.8,0.15\n"
@@ -111,7 +110,7 @@ def test_what_is_beyond_the_bound_is_named_as_not_verified() -> None:
 def test_layers_that_were_not_chosen_are_named_as_not_verified() -> None:
     lines = "".join(f"G0 X-0.5 Y0 Z{z}\nG1 X0.5 F18240 S10\n" for z in (0.04, 0.08))
     job = Job(file=ScanFile("a.gcode", f"G21\nG90\n{lines}".encode()), process=Process())
-    planned = plan_job(replace(job, layer=2))
+    planned = plan_job(replace(job, placement=Placement(layer=2)))
     left = "only layer 2 of 2 is planned, the others are as they were and NOT VERIFIED"
     assert any(left in note for note in planned.tell()["notes"])
     assert left[1:].encode() in planned.write()
@@ -171,7 +170,7 @@ def test_a_plan_that_makes_the_plant_boil_is_written_and_marked(monkeypatch: pyt
     def boil(*_: object, **__: object) -> None:
         raise BadInput("after 3 ms the surface is above the boiling point: lower the power")
 
-    monkeypatch.setattr(refine, "simulate_job", boil)
+    monkeypatch.setattr(verify, "simulate_job", boil)
     planned = plan_refined(Job(file=ScanFile("a.csv", HAIRPIN), process=Process()))
     told = planned.tell()
     assert told["holds"] is False

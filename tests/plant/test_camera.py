@@ -16,7 +16,7 @@ from laserloop.plant.camera import Camera, Image, pixel_edges, pixel_weights, sp
 from laserloop.plant.paper import Grid, uniform_grid
 from laserloop.plant.surface import Surface
 from laserloop.process import CameraSettings
-from laserloop.process.camera import SAMPLINGS, Sampling
+from laserloop.process.process import SAMPLINGS, Sampling
 
 FloatArray = NDArray[np.float64]
 

@@ -10,8 +10,7 @@ from numpy.polynomial import Polynomial
 
 from laserloop.bad_input import BadInput
 from laserloop.process.heat_table import tabulate
-from laserloop.process.material import Material
-from laserloop.process.material_file import find_material, shipped_materials
+from laserloop.process.material import Material, find_material, shipped_materials
 
 
 def test_the_table_of_304_steel_is_its_integrals_to_a_microkelvin() -> None:

@@ -10,8 +10,7 @@ from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.process.material import Material
-from laserloop.process.material_file import find_material
+from laserloop.process.material import Material, find_material
 
 Table = dict[str, list[float]]
 

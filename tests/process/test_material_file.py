@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
-from laserloop.process.material_file import find_material, read_material, shipped_materials
+from laserloop.process.material import find_material, read_material, shipped_materials
 
 
 @pytest.mark.parametrize("name", shipped_materials())

@@ -8,7 +8,7 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.process import Material, Process, find_material, find_process, shipped_materials
 from laserloop.process.heat_table import CELLS, tabulate
-from laserloop.process.material_file import describe_material, parse_material
+from laserloop.process.material import describe_material, parse_material
 
 ALLOYS = shipped_materials()
 

@@ -4,7 +4,7 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.process import Process
-from laserloop.process.mismatch import check_factors, mismatch
+from laserloop.process.process import check_factors, mismatch
 
 
 def test_a_lag_in_microseconds_is_the_plants_whatever_the_process_says() -> None:

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
 from laserloop.process import Beam, CameraSettings, Laser, Material, Process, find_material, find_process
-from laserloop.process.schema import ENTRIES, Entry, get_value
+from laserloop.process.keys import KEYS, Key, get_value
 
 DEFAULT = Process()
 
 
-def other_value(entry: Entry) -> object:
+def other_value(entry: Key) -> object:
     """A value of the entry, as a file has it, that is allowed and not the default."""
     if entry.names:
         return [value + 0.25 for value in entry.tell(get_value(DEFAULT, entry))]
@@ -30,8 +30,8 @@ def test_the_default_is_the_papers() -> None:
     assert (DEFAULT.beam, DEFAULT.laser.power) == (Beam(sigma=1e-4, absorptivity=1.0), (0.0, 20.0))
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
-def test_every_key_changes_the_hash_and_is_the_one_difference(entry: Entry) -> None:
+@pytest.mark.parametrize("entry", KEYS, ids=lambda entry: entry.key)
+def test_every_key_changes_the_hash_and_is_the_one_difference(entry: Key) -> None:
     changed = DEFAULT.change(**{entry.key: other_value(entry)})
     assert entry.tell(get_value(changed, entry)) == pytest.approx(other_value(entry))
     assert changed.hash != DEFAULT.hash
@@ -40,8 +40,8 @@ def test_every_key_changes_the_hash_and_is_the_one_difference(entry: Entry) -> N
     assert DEFAULT.differences(DEFAULT) == []
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
-def test_every_key_survives_json_there_and_back(entry: Entry) -> None:
+@pytest.mark.parametrize("entry", KEYS, ids=lambda entry: entry.key)
+def test_every_key_survives_json_there_and_back(entry: Key) -> None:
     changed = DEFAULT.change(**{entry.key: other_value(entry)})
     told = json.loads(json.dumps(changed.to_json(), allow_nan=False))
     back = Process.from_json(told)

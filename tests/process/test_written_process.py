@@ -15,8 +15,8 @@ from scipy.interpolate import PchipInterpolator
 
 from laserloop.bad_input import BadInput
 from laserloop.process import Material, Process, find_material, read_process, shipped_materials, write_process
-from laserloop.process.material_file import describe_material, name_shipped, parse_material, read_material
-from laserloop.process.schema import ENTRIES, Entry
+from laserloop.process.keys import KEYS, Key
+from laserloop.process.material import describe_material, name_shipped, parse_material, read_material
 
 
 def own_alloy(name: str) -> Material:
@@ -24,14 +24,14 @@ def own_alloy(name: str) -> Material:
     return Material.constant(k=15.0, rho=7900.0, cp=500.0, name=name)
 
 
-def draw_number(entry: Entry) -> st.SearchStrategy[float]:
+def draw_number(entry: Key) -> st.SearchStrategy[float]:
     """Any number that an entry allows; of sizes that are hard to print as well as plain ones."""
     if entry.whole:
         return st.integers(int(entry.low), int(entry.high)).map(float)
     return st.floats(entry.low, entry.high).map(lambda value: float(f"{value:.12g}"))
 
 
-def draw_value(entry: Entry) -> st.SearchStrategy[object]:
+def draw_value(entry: Key) -> st.SearchStrategy[object]:
     number = draw_number(entry)
     if not entry.names:
         return st.none() | number if entry.optional else number
@@ -58,7 +58,7 @@ def draw_tables() -> st.SearchStrategy[Material]:
 
 
 MATERIALS = st.sampled_from(shipped_materials()).map(find_material) | draw_tables()
-VALUES = st.fixed_dictionaries({entry.key: draw_value(entry) for entry in ENTRIES})
+VALUES = st.fixed_dictionaries({entry.key: draw_value(entry) for entry in KEYS})
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -13,7 +13,7 @@ from tests.validation.exact import find_pool
 from laserloop.bench.exactness import SCALES, Scale, drive_peaks, make_serpentine, solve_peaks
 from laserloop.plant import make_plant
 from laserloop.process import Beam, Laser, Material, Process, find_material
-from laserloop.process.melting import Melting
+from laserloop.process.material import Melting
 
 FloatArray = NDArray[np.float64]
 HEAT, BED = SCALES["heat_treatment"], SCALES["powder_bed"]

@@ -11,8 +11,7 @@ from laserloop.plant import PLANTS
 from laserloop.plant.nested import NestedHeat
 from laserloop.plant.paper import Grid, PaperHeat
 from laserloop.process import Process
-from laserloop.process.material import Material
-from laserloop.process.melting import Melting
+from laserloop.process.material import Material, Melting
 
 FloatArray = NDArray[np.float64]
 

@@ -26,7 +26,7 @@ from laserloop.bad_input import BadInput
 from laserloop.control.controller import Action, Controller, Status
 from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.loop.controllers import is_own
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 from laserloop.process import Process
 

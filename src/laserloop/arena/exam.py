@@ -37,7 +37,7 @@ class Episode:
         """The path and the power of each tick, W."""
         process = find_process(PROCESS)
         name, ticks = f"{self.family}:{self.seed}", TICKS + PREVIEW
-        path = find_path(name, ticks=ticks, default_speed=process.speed, plate=process.plate[:2])
+        path = find_path(name, process, ticks=ticks)
         rng = np.random.default_rng((self.seed, len(self.shake)))
         if self.shake == WIDE:
             power = draw_power(WIDE, TICKS, rng, power_max=process.laser.power[1])

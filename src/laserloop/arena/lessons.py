@@ -25,7 +25,7 @@ from laserloop.data.store import COLUMNS, record_path
 from laserloop.loop.run import look_ahead
 from laserloop.native.twin import make_twin
 from laserloop.paths import ScanPath, find_path
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 from laserloop.plant import make_plant
 from laserloop.process import Process, find_process
 from laserloop.store import write_bytes
@@ -67,7 +67,7 @@ class Lesson:
     def find_path(self, process: Process) -> ScanPath:
         """Some ticks longer than the episode, so that every preview is of the path."""
         name, ticks = f"{self.family}:{self.seed}", TICKS + PREVIEW
-        return find_path(name, ticks=ticks, default_speed=process.speed, plate=process.plate[:2])
+        return find_path(name, process, ticks=ticks)
 
     def draw_power(self, process: Process, path: ScanPath) -> FloatArray:
         """(ticks,), W."""

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.control.controller import Action, Status
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 
 FloatArray = NDArray[np.float64]

@@ -14,7 +14,7 @@ from itertools import product
 from laserloop.arena.levels import LEVELS
 from laserloop.bad_input import BadInput
 from laserloop.loop.scenario import TICKS, Scenario
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 from laserloop.process import Process, find_process
 
 VERSION = 1

@@ -18,7 +18,7 @@ from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.deployed import PEAK, Deployed, Frame, TickInput
 from laserloop.native.twin import UNIT, TwinController, make_twin
 from laserloop.native.twin_export import list_texts
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 from laserloop.process import Process
 

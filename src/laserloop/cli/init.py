@@ -37,7 +37,7 @@ def init(
         laserloop init --material ti64 --sigma-um 60 --power-w 0,120 --out mine.yaml
     """
     from laserloop.process import shipped_materials, shipped_processes, write_process
-    from laserloop.process.material_file import name_shipped
+    from laserloop.process.material import name_shipped
     from laserloop.report.save import save
     from laserloop.report.terminal import show
 
@@ -75,7 +75,7 @@ def init(
 
 def _fit_tick(process: "Process") -> "Process":
     """The same with a tick that suits beam and speed, if its own does not, which is told."""
-    from laserloop.planning.tick import fit_tick, judge_tick
+    from laserloop.planning.window import fit_tick, judge_tick
     from laserloop.report.terminal import show
 
     judged, fitted = judge_tick(process), fit_tick(process)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter, Token
 
 from laserloop.bad_input import BadInput
-from laserloop.process.schema import Entry, find_entry
+from laserloop.process.keys import Key, find_key
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,7 +89,7 @@ def take_numbers(
 
 def take_entry(key: str, *, example: str = "") -> Parameter:
     """An option that overrides a key of the process."""
-    entry: Entry = find_entry(key)
+    entry: Key = find_key(key)
     text = f"{entry.text} In {entry.unit}." if entry.unit not in ("", "ticks") else entry.text
     if not entry.names:
         low = int(entry.low) if entry.whole else entry.low
@@ -247,29 +247,23 @@ class PathOptions:
 
     def find(self, text: str, process: "Process", *, ticks: int | None = None) -> "ScanPath":
         """The path that a person means by `text`; a built-in one lasts `ticks` unless told otherwise."""
-        from laserloop.paths import find_path, names_file
-        from laserloop.paths.plate import tell_tiny
+        from laserloop.paths import Placement, find_path, names_file
+        from laserloop.paths.path import tell_tiny
 
         on_file = names_file(text)
-        options: dict[str, Any] = {"layer": self.layer, "centre": self.centre, "s_max": self.s_max}
-        if self.speed_mm_s is not None:
-            options["speed"] = self.speed_mm_s / 1e3
-        if self.offset_mm is not None:
-            options["offset"] = (self.offset_mm[0] / 1e3, self.offset_mm[1] / 1e3)
-        if self.jump_mm_s is not None:
-            options["jump_speed"] = self.jump_mm_s / 1e3
-        path = find_path(
-            text,
-            ticks=self.ticks if on_file or self.ticks is not None else ticks,
-            default_speed=process.speed,
-            tick=process.tick,
-            plate=process.plate[:2],
-            power_max=process.laser.power[1],
-            **options,
+        x_mm, y_mm = self.offset_mm or (0.0, 0.0)
+        placement = Placement(
+            layer=self.layer,
+            offset=(x_mm / 1e3, y_mm / 1e3),
+            centre=self.centre,
+            jump_speed=1.0 if self.jump_mm_s is None else self.jump_mm_s / 1e3,
+            s_max=self.s_max,
         )
-        from laserloop.planning.tick import tell_leap
-
         asked = None if self.speed_mm_s is None else self.speed_mm_s / 1e3
+        ticks = self.ticks if on_file or self.ticks is not None else ticks
+        path = find_path(text, process, ticks=ticks, speed=asked, placement=placement)
+        from laserloop.planning.window import tell_leap
+
         leap = tell_leap(process, asked or float(path.lit_speeds.max(initial=0.0)))
         path = replace(path, notes=(*path.notes, *leap))
         if on_file and self.ticks is None:

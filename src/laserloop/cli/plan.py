@@ -1,7 +1,7 @@
 """The verb that plans files."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +13,8 @@ from laserloop.bad_input import BadInput
 from laserloop.cli.options import OF_PROCESS, ProcessOptions, take_entry, take_file, take_number, tell_notes
 from laserloop.cli.output import STDOUT, Json, check_output, keep_apart, publish, writing
 from laserloop.cli.plan_options import (
-    SHAPE,
     CheckOptions,
     CommandOptions,
-    HatchOptions,
     LayOptions,
     Out,
     PlanPath,
@@ -25,8 +23,8 @@ from laserloop.cli.plan_options import (
 if TYPE_CHECKING:
     from laserloop.paths.files import ScanFile
     from laserloop.planning.job import FilePlan, Job
-    from laserloop.planning.parts import Part, PlannedPart
     from laserloop.planning.plan import Progress
+    from laserloop.planning.verify import Part, PlannedPart
     from laserloop.process import Process
 
 DOES_NOT_HOLD = 3  # exit status: the file is written, but the plant refutes it
@@ -37,7 +35,6 @@ def plan(
     /,
     *others: Annotated[str, Parameter(help="More files, each a part on a plate of its own.")],
     lie: LayOptions | None = None,
-    fill: HatchOptions | None = None,
     machine: CommandOptions | None = None,
     check: CheckOptions | None = None,
     target: ProcessOptions | None = None,
@@ -90,26 +87,24 @@ def plan(
         laserloop plan part.gcode --process ti64 --refine 2 --out part-planned.gcode
         laserloop plan part.gcode --process ti64 --by vector --no-verify --out part-planned.gcode
         laserloop plan part.gcode --speed-mm-s 150,600 --out faster.gcode --json faster.json
-        laserloop plan part.stl --layer-um 40 --hatch-um 100 --centre --out part.cli
         laserloop plan left.cli right.cli third.gcode --workers 2 --out planned
     """
-    from laserloop.planning.tick import tell_leap
+    from laserloop.planning.verify import Part
+    from laserloop.planning.window import tell_leap
 
     check_output("--json", json_file)
     lie, machine, check = lie or LayOptions(), machine or CommandOptions(), check or CheckOptions()
     process = _change((target or ProcessOptions()).find(), window_k, power_max_w)
 
-    def make_job(file: str, fill: HatchOptions | None) -> "Job":
-        return _make_job(_find_file(file, (lie, fill), process), lie, machine, process, keep)
+    def make_job(file: str) -> "Job":
+        return _make_job(_find_file(file, lie, process), lie, machine, process, keep)
 
     if others:
         if plot is not None:
             raise BadInput("--plot is for one file, but several were given; leave it out")
-        if fill is not None and not any(each.lower().endswith(SHAPE) for each in (path, *others)):
-            raise BadInput(f"hatching must be for a shape, {SHAPE}, but there is none; leave that out")
         _check_names((path, *others), out, force=force)
         with _quiet():
-            parts = [_make_part(each, fill, make_job, check) for each in (path, *others)]
+            parts = [Part(path=each, job=make_job(each), checking=check.find()) for each in (path, *others)]
             return _plan_several(parts, out, json_file, (workers, scheduler))
     if (workers, scheduler) != (None, None):
         raise BadInput("one file is planned by one process; leave --workers and --scheduler out")
@@ -120,18 +115,16 @@ def plan(
     read = {"--process": target.process, "--material": target.material}
     keep_apart({"--out": out, "--json": json_file, "--plot": plot}, read)
     _check_ending(path, out)
-    if Path(path).suffix.lower() == SHAPE and out.suffix.lower() != ".cli":
-        raise BadInput(f"--out must end in .cli, as a hatched shape is written, but is {out}; name it so")
     check_output("--plot", plot)
     tell_notes(tell_leap(process, process.speed))
     with _quiet():
-        return _plan_one(path, make_job(path, fill), check, (out, json_file, plot))
+        return _plan_one(path, make_job(path), check, (out, json_file, plot))
 
 
 def _plan_one(
     path: str, job: "Job", check: CheckOptions, outputs: tuple[Path, Path | None, Path | None]
 ) -> int:
-    from laserloop.planning.refine import plan_refined
+    from laserloop.planning.verify import plan_refined
     from laserloop.report.plan_tables import tabulate_layers, tabulate_plan
     from laserloop.report.terminal import show
 
@@ -163,7 +156,7 @@ def _check_ending(path: str, out: Path) -> None:
     from laserloop.paths.files import names_file, share_format
 
     source = path if names_file(path) else f"{path}.csv"
-    if Path(path).suffix.lower() != SHAPE and not share_format(source, out.name):
+    if not share_format(source, out.name):
         raise BadInput(
             f"--out has the format of the file that is planned and must end in {Path(source).suffix}, but is "
             f"{out}; rename it"
@@ -190,7 +183,7 @@ def _plan_several(
     parts: "list[Part]", out: Path, json_file: Path | None, cluster: tuple[int | None, str | None]
 ) -> int:
     """Files that do not heat each other, into a folder; one that cannot be planned stops no other."""
-    from laserloop.planning.parts import plan_parts
+    from laserloop.planning.verify import plan_parts
     from laserloop.report.plan_tables import tabulate_parts
     from laserloop.report.save import save
     from laserloop.report.terminal import show_progress
@@ -219,28 +212,14 @@ def _plan_several(
 
 
 def _name_planned(path: str) -> str:
-    """What a planned file is called: as it was; a shape becomes layers, a built-in path waypoints."""
+    """What a planned file is called: as it was; a built-in path becomes waypoints."""
     name = Path(path).name
-    if name.lower().endswith(SHAPE):
-        return f"{Path(path).stem}.cli"
     return name if Path(path).suffix or Path(path).exists() else f"{name.replace(':', '-')}.csv"
 
 
 def _say_whose(record: dict[str, Any], note: str) -> str:
     """A sentence about one of several plans names its file."""
     return f"{record['path']}: {note}" if " the plan " in f" {note}" else note
-
-
-def _make_part(
-    path: str,
-    fill: HatchOptions | None,
-    make_job: "Callable[[str, HatchOptions | None], Job]",
-    check: CheckOptions,
-) -> "Part":
-    from laserloop.planning.parts import Part
-
-    shaped = fill if Path(path).suffix.lower() == SHAPE else None
-    return Part(path=path, job=make_job(path, shaped), checking=check.find())
 
 
 def _make_job(
@@ -257,47 +236,21 @@ def _make_job(
         file=file,
         process=process,
         settings=machine.find(),
-        layer=lie.layer,
-        offset=(lie.offset_mm[0] / 1e3, lie.offset_mm[1] / 1e3),
-        centre=lie.centre,
-        jump_speed=lie.jump_mm_s / 1e3,
+        placement=lie.find(),
         recoating=lie.recoating_s,
         folder=keep,
     )
 
 
-def _find_file(path: str, options: tuple[LayOptions, HatchOptions | None], process: "Process") -> "ScanFile":
-    """The file that is planned; a shape becomes layers, a built-in path waypoints."""
-    from laserloop.paths import find_path, names_file
-    from laserloop.paths.files import ScanFile
+def _find_file(path: str, lie: LayOptions, process: "Process") -> "ScanFile":
+    """The file that is planned; a built-in path becomes waypoints."""
+    from laserloop.paths import ScanFile, find_path, names_file
 
-    lie, fill = options
-    if Path(path).suffix.lower() == SHAPE:
-        content = _hatch(path, fill or HatchOptions()).encode()
-        return ScanFile(f"{Path(path).stem}.cli", content, lie.s_max, process.laser.power[1])
-    if fill is not None:
-        raise BadInput(f"hatching must be for a shape, {SHAPE}, but the path is {path!r}; leave that out")
     if names_file(path):
         return ScanFile.open(path, lie.s_max, process.laser.power[1])
     if replace(lie, jump_mm_s=LayOptions.jump_mm_s) != LayOptions():
         raise BadInput(f"where a path lies must be for a file, but the path is {path!r}; leave that out")
-    drawn = find_path(
-        path,
-        default_speed=process.speed,
-        tick=process.tick,
-        plate=process.plate[:2],
-        jump_speed=lie.jump_mm_s / 1e3,
-    )
-    return ScanFile.of(drawn)
-
-
-def _hatch(path: str, fill: HatchOptions) -> str:
-    """A shape as a layer file."""
-    from laserloop.paths.stl_file import Hatching, hatch_stl
-
-    return hatch_stl(
-        path, Hatching(layer=fill.layer_um / 1e6, distance=fill.hatch_um / 1e6, turn=fill.turn_deg)
-    )
+    return ScanFile.of(find_path(path, process, placement=lie.find()))
 
 
 def _write(out: Path, planned: "FilePlan") -> None:

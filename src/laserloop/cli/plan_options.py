@@ -1,4 +1,4 @@
-"""The options of planning: what the file is, how a shape is hatched, what the machine takes."""
+"""The options of planning: what the file is, and what the machine takes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +9,15 @@ from cyclopts import Parameter
 from laserloop.cli.options import take_file, take_number, take_numbers
 
 if TYPE_CHECKING:
-    from laserloop.planning.refine import Checking
-    from laserloop.planning.settings import PlanSettings
+    from laserloop.paths import Placement
+    from laserloop.planning.commands import PlanSettings
+    from laserloop.planning.verify import Checking
 
 PlanPath = Annotated[
     str,
     Parameter(
-        help="The file: G-code, .cli, .txt (segment table), .inp (event series) or .csv (waypoints); a "
-        "shape, .stl, which PySLM hatches and is written as .cli; or a built-in path, written as .csv."
+        help="The file: G-code, .cli, .txt (segment table), .inp (event series) or .csv (waypoints); "
+        "or a built-in path, written as .csv."
     ),
 ]
 Out = Annotated[
@@ -26,7 +27,6 @@ Out = Annotated[
         "to under their own names."
     ),
 ]
-SHAPE = ".stl"
 
 
 @Parameter(name="*", group="Path")
@@ -64,17 +64,17 @@ class LayOptions:
         ),
     ] = None
 
+    def find(self) -> "Placement":
+        """Where that is."""
+        from laserloop.paths import Placement
 
-@Parameter(name="*", group="Shapes (.stl, in mm)")
-@dataclass(frozen=True, kw_only=True)
-class HatchOptions:
-    """How a shape becomes hatches."""
-
-    layer_um: Annotated[float, take_number(1.0, 1e4, "µm", "Thickness of a layer in µm.")] = 40.0
-    hatch_um: Annotated[float, take_number(1.0, 1e4, "µm", "Distance between two hatches in µm.")] = 100.0
-    turn_deg: Annotated[
-        float, take_number(0.0, 180.0, "°", "How far hatches turn from a layer to the next, in degrees.")
-    ] = 67.0
+        x_mm, y_mm = self.offset_mm
+        return Placement(
+            layer=self.layer,
+            offset=(x_mm / 1e3, y_mm / 1e3),
+            centre=self.centre,
+            jump_speed=self.jump_mm_s / 1e3,
+        )
 
 
 @Parameter(name="*", group="Simulation")
@@ -113,7 +113,7 @@ class CheckOptions:
 
     def find(self) -> "Checking":
         """As planning has it."""
-        from laserloop.planning.refine import Checking
+        from laserloop.planning.verify import Checking
 
         return Checking(simulate=self.verify, refine=self.refine, ticks=self.verify_ticks)
 
@@ -163,7 +163,7 @@ class CommandOptions:
 
     def find(self) -> "PlanSettings":
         """In SI units."""
-        from laserloop.planning.settings import PlanSettings
+        from laserloop.planning.commands import PlanSettings
 
         low_high = self.speed_mm_s
         return PlanSettings(

@@ -93,7 +93,7 @@ def open_log(log: str, process: str | None, *, centre: bool) -> "tuple[Recording
     from dataclasses import replace
 
     from laserloop.logs import read_log
-    from laserloop.paths.plate import tell_tiny
+    from laserloop.paths.path import tell_tiny
     from laserloop.process import Process, find_process
 
     recording = read_log(Path(log))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from laserloop.data.episode import Episode
     from laserloop.paths import ScanPath
     from laserloop.plant import Plant
-    from laserloop.process.camera import Sampling
+    from laserloop.process.process import Sampling
 
 Plot = Annotated[
     Path | None,

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from laserloop.control.controller import Action, Controller, Status
     from laserloop.control.mpc import MpcController
     from laserloop.control.problem import MpcProblem, Question, Solution, Solver
-    from laserloop.paths.preview import Preview
+    from laserloop.paths.path import Preview
 
 __all__ = [
     "Action",

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Action, Controller
 from laserloop.control.problem import ROOM, MpcProblem
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 from laserloop.process import Process
 

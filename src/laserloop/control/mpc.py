@@ -9,7 +9,7 @@ from laserloop.bad_input import BadInput
 from laserloop.control.controller import Action, ImageValidator, Status
 from laserloop.control.problem import Adjusting, MpcProblem, Question, Solution, Solver
 from laserloop.control.sqp import SqpSolver
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.predictor import Aiming, Forecast, Predictor
 

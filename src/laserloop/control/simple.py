@@ -17,7 +17,7 @@ import numpy as np
 
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Action, ImageValidator, Status
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 from laserloop.process import Process
 

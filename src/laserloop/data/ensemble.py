@@ -23,9 +23,9 @@ from laserloop.paths import (
     trace_spiral,
     trace_vertical,
 )
-from laserloop.paths.area import HALF_WIDTH
+from laserloop.paths.shapes import HALF_WIDTH
 from laserloop.process import Process, find_process
-from laserloop.process.yaml_file import load_yaml, read_text
+from laserloop.process.keys import load_yaml, read_text
 
 FloatArray = NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from laserloop.bad_input import BadInput, check_kind
 from laserloop.paths import ScanPath
 from laserloop.plant import Plant, PlantSettings, Snapshot, Surface
 from laserloop.plant.camera import SAMPLERS
-from laserloop.process.camera import Sampling
+from laserloop.process.process import Sampling
 
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[np.generic]]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from laserloop.bad_input import BadInput
 from laserloop.data.ensemble import EXCITATIONS, GEOMETRIES, PREVIEW, lay_out
 from laserloop.data.store import COLUMNS, EpisodeStore, read_episode
-from laserloop.process.camera import Sampling, check_sampling
+from laserloop.process.process import Sampling, check_sampling
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

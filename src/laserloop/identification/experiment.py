@@ -15,8 +15,7 @@ from scipy.interpolate import CubicSpline
 
 from laserloop.bad_input import BadInput
 from laserloop.logs.recording import FaultCounts, Recording, count_faults, fit_camera
-from laserloop.paths.path import ScanPath
-from laserloop.paths.plate import check_on_plate
+from laserloop.paths.path import ScanPath, check_on_plate
 from laserloop.plant import Camera, make_plant
 from laserloop.predict.twin.rollout import roll_out
 from laserloop.predict.twin.twin import delay

@@ -12,7 +12,7 @@ import numpy as np
 from laserloop.bad_input import BadInput
 from laserloop.identification.places import MISPLACED, SURE
 from laserloop.process import Process
-from laserloop.process.mismatch import scale_material
+from laserloop.process.process import scale_material
 
 FACTORS = ("absorptivity", "diffusivity", "sigma", "gain")  # fitted as logarithms
 DELAYS = 20  # ticks, the most that is looked for

@@ -25,10 +25,10 @@ from laserloop.live.request import RunRequest, read_request
 from laserloop.live.telemetry import Arrays, Send, Telemetry, Words, pack
 from laserloop.loop.run import ClosedLoop, StopRun, Tick
 from laserloop.loop.scenario import NotMadeForThis, Scenario, Setup, prepare
-from laserloop.paths.files import ScanFile
+from laserloop.paths import Placement, ScanFile
 from laserloop.paths.text import read_bytes
 from laserloop.planning.job import Job
-from laserloop.planning.refine import Checking, plan_refined
+from laserloop.planning.verify import Checking, plan_refined
 from laserloop.planning.window import check_window, tell_melting
 from laserloop.process import Process
 
@@ -232,7 +232,8 @@ def plan_request(request: RunRequest, out: Path, control: RunControl) -> None:
     else:
         file = ScanFile(request.path, read_bytes(request.file), request.s_max, request.process.laser.power[1])
         suffix = request.file.suffix
-    job = Job(file=file, process=request.process, centre=request.file is not None and request.centre)
+    placement = Placement(centre=request.file is not None and request.centre)
+    job = Job(file=file, process=request.process, placement=placement)
     planned = plan_refined(job, Checking(ticks=PLANNED_TICKS))
     out.write_bytes(planned.write())
     told = planned.tell()

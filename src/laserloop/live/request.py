@@ -10,14 +10,12 @@ from typing import Any
 from laserloop.bad_input import BadInput, show
 from laserloop.loop.controllers import CONTROLLERS
 from laserloop.loop.scenario import Scenario
-from laserloop.paths import ScanPath, find_path
-from laserloop.paths.families import FAMILIES
+from laserloop.paths import Placement, ScanPath, find_path
+from laserloop.paths.shapes import FAMILIES
 from laserloop.planning.window import check_window
 from laserloop.plant import PLANTS
 from laserloop.process import Process, find_process, shipped_materials, shipped_processes
-from laserloop.process.process_file import LARGEST_FILE
-from laserloop.process.schema import find_entry
-from laserloop.process.yaml_file import load_yaml, read_text
+from laserloop.process.keys import LARGEST_FILE, find_key, load_yaml, read_text
 
 SHAPES = ("spiral", "diagonal", "vertical", "horizontal")
 TICKS = 320  # of a built-in path
@@ -50,12 +48,11 @@ class RunRequest:
         """The path, sampled once a tick; a long one is refused."""
         process = self.process
         check_window(process)
-        where: dict[str, Any] = {"default_speed": process.speed, "tick": process.tick}
-        where |= {"plate": process.plate[:2], "power_max": process.laser.power[1]}
         if self.file is None:
-            path = find_path(self.path, ticks=self.ticks or TICKS, **where)
+            path = find_path(self.path, process, ticks=self.ticks or TICKS)
         else:
-            path = find_path(str(self.file), centre=self.centre, s_max=self.s_max, **where)
+            placement = Placement(centre=self.centre, s_max=self.s_max)
+            path = find_path(str(self.file), process, placement=placement)
             path = path if self.ticks is None or self.ticks >= len(path) else path.truncated(self.ticks)
         if len(path) > MOST_TICKS:
             raise BadInput(
@@ -232,5 +229,5 @@ def describe_process(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _describe_bounds(name: str) -> dict[str, Any]:
-    entry = find_entry(name)
+    entry = find_key(name)
     return {"low": entry.low, "high": entry.high, "unit": entry.unit, "text": entry.text}

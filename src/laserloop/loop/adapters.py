@@ -18,7 +18,7 @@ from laserloop.control.controller import Action, Controller, ImageValidator, Sta
 from laserloop.loop.record import COMPLETED, Entry, Run
 from laserloop.loop.run import ClosedLoop, Progress, Testbed
 from laserloop.paths import ScanPath
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant import Camera, Image, Plant
 
 FloatArray = NDArray[np.float64]

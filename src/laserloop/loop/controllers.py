@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from laserloop.predict.oracle import RollPlant
     from laserloop.predict.predictor import FloatArray, Predictor
     from laserloop.process import CameraSettings, Process
-    from laserloop.process.camera import Sampling
+    from laserloop.process.process import Sampling
 
 MOST_ROLLOUTS = 6  # rounds of the oracle
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Action, Controller, Guarded, Status, read_answer
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant import Image
 
 FOR_EVER = 10**9  # ticks

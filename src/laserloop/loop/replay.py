@@ -20,7 +20,7 @@ from laserloop.loop.record import spread
 from laserloop.loop.run import Progress, bound, look_ahead
 from laserloop.loop.scenario import Scenario, prepare
 from laserloop.paths import ScanPath
-from laserloop.paths.plate import check_on_plate
+from laserloop.paths.path import check_on_plate
 from laserloop.plant import Hottest, Image, Surface
 from laserloop.plant.camera import develop
 from laserloop.predict.twin.rollout import roll_out

@@ -12,11 +12,11 @@ from laserloop.control.problem import MpcProblem
 from laserloop.loop.disturbances import Fault, Faults
 from laserloop.loop.record import COMPLETED, Entry, Run
 from laserloop.paths import ScanPath
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant import Camera, Hottest, Image, Plant, Surface
 from laserloop.predict.twin import Counted, find_counted
 from laserloop.process import Process
-from laserloop.process.mismatch import HIGHEST, LOWEST
+from laserloop.process.process import HIGHEST, LOWEST
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]  # ticks done, ticks in all

@@ -34,8 +34,7 @@ from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import Camera, Plant, make_plant
 from laserloop.predict.twin.rollout import judge_reach
 from laserloop.process import Process, find_process, shipped_processes
-from laserloop.process.camera import Sampling
-from laserloop.process.mismatch import LAG, check_factors, mismatch
+from laserloop.process.process import LAG, Sampling, check_factors, mismatch
 
 if TYPE_CHECKING:
     from laserloop.control.simple import Gains
@@ -92,15 +91,7 @@ class Scenario:
         """The path; files go at their own speed, where they have one, else at that of the process."""
         if isinstance(self.path, ScanPath):
             return self.path
-        process = self.process
-        return find_path(
-            self.path,
-            ticks=self.ticks,
-            default_speed=process.speed,
-            tick=process.tick,
-            plate=process.plate[:2],
-            power_max=process.laser.power[1],
-        )
+        return find_path(self.path, self.process, ticks=self.ticks)
 
     def settings(self) -> dict[str, Any]:
         """What names the run: all of it, the model by what it was trained from, files by their content."""

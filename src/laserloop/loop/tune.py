@@ -41,10 +41,10 @@ from laserloop.loop.record import COMPLETED, Run
 from laserloop.loop.run import run_closed_loop
 from laserloop.loop.scenario import TICKS, Scenario, prepare
 from laserloop.paths import ScanPath, find_path
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 from laserloop.plant import Camera, Plant, make_plant
 from laserloop.process import Process
-from laserloop.process.mismatch import check_factors
+from laserloop.process.process import check_factors
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -84,8 +84,7 @@ def tune_for(
     progress: Progress | None = None,
 ) -> Gains:
     """Gains of these controllers for a plant and process that nobody tuned for yet, on its own paths."""
-    find = partial(find_path, ticks=TICKS, tick=process.tick, speed=process.speed, plate=process.plate[:2])
-    paths = [find(name) for name in TRAINING_PATHS]
+    paths = [find_path(name, process, ticks=TICKS) for name in TRAINING_PATHS]
     return tune(make_plant(plant, process), paths, problem, names=names, progress=progress)
 
 

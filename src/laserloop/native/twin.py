@@ -16,7 +16,7 @@ from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.engine import STATUSES, address, aligned, lay_problem
 from laserloop.native.prebuilt import find_prebuilt
 from laserloop.native.render import CONFIG, define, find_dtype, read_source
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.predict.twin import gain as gains

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from laserloop.control.problem import MpcProblem
 from laserloop.native.deployed import FRAME, NOTHING, PEAK, Deployed, Frame, TickAnswer, TickInput
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.predict.twin import TwinPredictor
 from laserloop.predict.twin.heat import find_peak, guess_peak
 

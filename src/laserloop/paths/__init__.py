@@ -1,18 +1,26 @@
-"""Where the beam goes: scan paths, built in or read from files, sampled once per tick."""
+"""WHERE THE BEAM GOES: scan paths, built in or read from files, sampled once a tick; files written again.
 
-from laserloop.paths.files import ScanFile, names_file
-from laserloop.paths.find import find_path
-from laserloop.paths.path import DEFAULT_SPEED, DEFAULT_TICK, ScanPath
-from laserloop.paths.polyline import sample_polyline
-from laserloop.paths.random_polyline import draw_polyline
-from laserloop.paths.sampling import DEFAULT_JUMP_SPEED, sample_track
-from laserloop.paths.shapes import trace_diagonal, trace_horizontal, trace_spiral, trace_vertical
-from laserloop.paths.track import Track
+May import `process` for its numbers, and nothing else of the house.
+"""
+
+from laserloop.paths.files import Placement, ScanFile, find_path, names_file
+from laserloop.paths.path import DEFAULT_SPEED, DEFAULT_TICK, Preview, ScanPath
+from laserloop.paths.shapes import (
+    FAMILIES,
+    draw_polyline,
+    trace_diagonal,
+    trace_horizontal,
+    trace_spiral,
+    trace_vertical,
+)
+from laserloop.paths.track import Track, sample_polyline, sample_track
 
 __all__ = [
-    "DEFAULT_JUMP_SPEED",
     "DEFAULT_SPEED",
     "DEFAULT_TICK",
+    "FAMILIES",
+    "Placement",
+    "Preview",
     "ScanFile",
     "ScanPath",
     "Track",

@@ -20,8 +20,8 @@ from laserloop.paths.gcode_machine import (
     LaserSignal,
     Machine,
 )
-from laserloop.paths.move import Moves
 from laserloop.paths.text import HEAD, Schedule, insert_mark, split_lines
+from laserloop.paths.track import Moves
 
 COMMENT = re.compile(r"\([^)]*\)|;.*")
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"

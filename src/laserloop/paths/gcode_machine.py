@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.level import check_level
-from laserloop.paths.move import Move
+from laserloop.paths.track import Move, check_level
 
 MOTIONS, ARCS = frozenset((0, 10, 20, 30)), frozenset((20, 30))  # G0 to G3
 DWELL, NEW_ORIGIN, NO_MOTION = 40, 920, 800

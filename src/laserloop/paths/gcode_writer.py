@@ -14,8 +14,8 @@ from laserloop.bad_input import BadInput
 from laserloop.paths.files import ScanFile
 from laserloop.paths.gcode import COMMENT, make_machine, parse_lines, writes_whole_s
 from laserloop.paths.gcode_machine import ARCS, BY_S, PROGRAM_END, Block, LaserSignal, Machine
-from laserloop.paths.move import Move
 from laserloop.paths.text import PowerCommand, Schedule, find_along, format_number
+from laserloop.paths.track import Move
 
 DIGITS = 4  # of S, unless the file writes whole numbers
 FEED_DIGITS = 3  # of F

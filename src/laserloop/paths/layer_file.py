@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from laserloop.bad_input import BadInput
 from laserloop.paths.files import Format, ScanFile
-from laserloop.paths.move import Move, Moves
 from laserloop.paths.text import (
     PowerCommand,
     Schedule,
@@ -24,6 +23,7 @@ from laserloop.paths.text import (
     parse_number,
     split_lines,
 )
+from laserloop.paths.track import Move, Moves
 
 COMMENT = re.compile(r"//.*?(?://|$)")
 SEPARATOR = re.compile(r"[,\s]+")

@@ -1,36 +1,34 @@
-"""A scan path: where the beam is at t = 0, Δt, 2Δt, …, and in which ticks the laser may be on."""
+"""Scan paths: where the beam is at t = 0, Δt, 2Δt, …, and in which ticks the laser may be on; on a plate.
+
+A preview is what the scanner knows of a path at a tick: the way ahead, the way behind and the powers it gave.
+A plate is a rectangle centred on the origin, given as (width, height) in m.
+"""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from laserloop.bad_input import BadInput, count, is_finite, is_whole, show
 
+if TYPE_CHECKING:
+    from laserloop.process import Process
+
 DEFAULT_TICK = 1.25e-4  # s, the control period: 8 kHz
 DEFAULT_SPEED = 0.304  # m/s; five ticks travel 0.19 mm
 FASTEST = 20.0  # m/s of a beam that heats; beyond, a number was in mm/min
 AT_REST = 1e-12  # m in a tick: what rounding moves a beam that waits
 SETTLING_TICKS = 10  # after the laser comes on; until then the peak temperature rises, whatever the power
+DEFAULT_PLATE = (15e-3, 10e-3)  # m
+ROUNDING = 1e-9  # m; a point on the edge is on the plate
+HUGE = 1e6  # m; no unit explains more
+TINY = 4.0  # σ; a path as small was given in another unit
+SLIP = 20.0  # times the plate: a path as large was given in another unit
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
-
-
-class Setting(Protocol):
-    """What a path takes from a process."""
-
-    @property
-    def speed(self) -> float:
-        """m/s."""
-
-    @property
-    def tick(self) -> float:
-        """s."""
-
-    @property
-    def plate(self) -> tuple[float, float, float]:
-        """m."""
 
 
 # No slots: cached_property keeps the velocities, which a controller reads at every tick.
@@ -43,14 +41,12 @@ class ScanPath:
     """
 
     name: str
-    positions: NDArray[np.float64]  # (n+1, 2), m
-    lit: NDArray[np.bool_] = field(default_factory=lambda: np.array(True))  # (n,); one value is for all ticks
-    power: NDArray[np.float64] | None = None  # (n,), W, 0 without any light; None if no file commands it
+    positions: FloatArray  # (n+1, 2), m
+    lit: BoolArray = field(default_factory=lambda: np.array(True))  # (n,); one value is for all ticks
+    power: FloatArray | None = None  # (n,), W, 0 without any light; None if no file commands it
     tick: float = DEFAULT_TICK  # s
     notes: tuple[str, ...] = ()  # what was assumed about a file; sentences without their full stop
-    shares: NDArray[np.float64] | None = (
-        None  # (n,), of each tick that is lit; None: all of a lit one, or none
-    )
+    shares: FloatArray | None = None  # (n,), of each tick that is lit; None: all of a lit one, or none
 
     def __post_init__(self) -> None:
         positions = np.array(self.positions, dtype=np.float64)
@@ -73,7 +69,7 @@ class ScanPath:
         if self.power is not None:
             object.__setattr__(self, "power", _frozen(self._check_power(self.power)))
 
-    def _check_lit(self) -> NDArray[np.bool_]:
+    def _check_lit(self) -> BoolArray:
         lit = np.asarray(self.lit)
         if lit.dtype != np.bool_ or lit.shape not in ((), (len(self),)):
             raise BadInput(
@@ -82,7 +78,7 @@ class ScanPath:
             )
         return np.array(np.broadcast_to(lit, len(self)))
 
-    def _check_shares(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _check_shares(self, given: FloatArray) -> FloatArray:
         shares = np.array(given, dtype=np.float64)
         if shares.shape != (len(self),) or not ((shares >= 0) & (shares <= 1)).all():
             raise BadInput(
@@ -91,7 +87,7 @@ class ScanPath:
             )
         return shares
 
-    def _check_power(self, commanded: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _check_power(self, commanded: FloatArray) -> FloatArray:
         power = np.array(commanded, dtype=np.float64)
         if power.shape != (len(self),):
             raise BadInput(
@@ -111,7 +107,7 @@ class ScanPath:
         cls,
         points: ArrayLike,
         *,
-        process: Setting | None = None,
+        process: "Process | None" = None,
         speed_mm_s: float | None = None,
         tick_us: float | None = None,
         name: str = "points",
@@ -121,8 +117,7 @@ class ScanPath:
         Speed and tick are those of the process, which must have room for the path; without one, 304 mm/s and
         125 µs.
         """
-        from laserloop.paths.plate import first_off_plate, off_plate
-        from laserloop.paths.polyline import check_waypoints, sample_polyline
+        from laserloop.paths.track import check_waypoints, sample_polyline
 
         for key, value in (("speed_mm_s", speed_mm_s), ("tick_us", tick_us)):
             if value is not None and not is_finite(value):
@@ -152,23 +147,23 @@ class ScanPath:
         return len(self.positions) - 1
 
     @property
-    def lit_shares(self) -> NDArray[np.float64]:
+    def lit_shares(self) -> FloatArray:
         """The share of each tick that the laser is on: what a power means that holds while it is, (n,)."""
         return self.lit.astype(np.float64) if self.shares is None else self.shares
 
     @property
-    def times(self) -> NDArray[np.float64]:
+    def times(self) -> FloatArray:
         """The time of each position, s."""
         return self.tick * np.arange(len(self.positions), dtype=np.float64)
 
     @cached_property
-    def velocities(self) -> NDArray[np.float64]:
+    def velocities(self) -> FloatArray:
         """(ξ_{j+1} − ξ_j)/Δt at each position, m/s; the last repeats the one before."""
         forward = np.diff(self.positions, axis=0) / self.tick
         return _frozen(np.concatenate([forward, forward[-1:]]))
 
     @cached_property
-    def lit_speeds(self) -> NDArray[np.float64]:
+    def lit_speeds(self) -> FloatArray:
         """The speed in each lit tick, m/s."""
         return _frozen(np.hypot(*self.velocities[:-1][self.lit].T))
 
@@ -179,14 +174,14 @@ class ScanPath:
         return speed if speed * self.tick > AT_REST else 0.0
 
     @cached_property
-    def headings(self) -> NDArray[np.float64]:
+    def headings(self) -> FloatArray:
         """The direction of motion at each position, rad from x; a resting beam keeps its last (first: 0)."""
         vx, vy = self.velocities.T
         moving = (vx != 0) | (vy != 0)
         last_moving = np.maximum.accumulate(np.where(moving, np.arange(len(vx)), 0))
         return _frozen(np.arctan2(vy, vx)[last_moving])
 
-    def spot(self, k: int) -> NDArray[np.float64]:
+    def spot(self, k: int) -> FloatArray:
         """Where the beam is at the start and at the end of tick `k`, (2, 2)."""
         if not 0 <= k < len(self):
             raise BadInput(
@@ -195,7 +190,7 @@ class ScanPath:
             )
         return self.positions[k : k + 2]
 
-    def preview(self, k: int, ticks: int) -> NDArray[np.float64]:
+    def preview(self, k: int, ticks: int) -> FloatArray:
         """ξ_k … ξ_{k+ticks}, (ticks+1, 2), going straight on at the final velocity beyond the end."""
         _check_preview(k, ticks)
         n = len(self)
@@ -206,17 +201,17 @@ class ScanPath:
         final_hop = self.positions[-1] - self.positions[-2]
         return self.positions[np.minimum(index, n)] + np.outer(beyond, final_hop)
 
-    def preview_lit(self, k: int, ticks: int) -> NDArray[np.bool_]:
+    def preview_lit(self, k: int, ticks: int) -> BoolArray:
         """Whether the ticks k … k+ticks−1 are lit; beyond the end as in the last tick."""
         _check_preview(k, ticks)
         return self.lit[np.minimum(np.arange(k, k + ticks), len(self) - 1)]
 
-    def settled(self, first: int = SETTLING_TICKS) -> NDArray[np.bool_]:
+    def settled(self, first: int = SETTLING_TICKS) -> BoolArray:
         """Lit ticks that follow on at least `first` lit ticks since the start or since the last dark tick."""
         return find_settled(self.lit, first)
 
     @property
-    def counted(self) -> NDArray[np.bool_]:
+    def counted(self) -> BoolArray:
         """The ticks that have settled, or all lit ones if none has."""
         return mark_settled(self.lit)
 
@@ -231,14 +226,66 @@ class ScanPath:
         )
 
 
-def find_settled(lit: NDArray[np.bool_], first: int = SETTLING_TICKS) -> NDArray[np.bool_]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Preview:
+    """The beam's way around now, one position a tick; entry `past` of `positions` is where it is now."""
+
+    time: float  # s, now
+    tick: float  # s
+    positions: FloatArray  # (past + n + 1, 2), m
+    powers: FloatArray  # (past,), W, that led from each past position to the next
+    lit: BoolArray = field(default_factory=lambda: np.ones(0, np.bool_))  # (n,), the coming ticks; () is all
+    was_lit: BoolArray = field(default_factory=lambda: np.ones(0, np.bool_))  # (past,); () is all
+
+    def __post_init__(self) -> None:
+        for name, ticks in (("lit", len(self.ahead) - 1), ("was_lit", len(self.powers))):
+            given = len(getattr(self, name))
+            if not given:
+                object.__setattr__(self, name, np.ones(ticks, np.bool_))
+            elif given != ticks:
+                raise BadInput(f"{name} must tell of {ticks} ticks, got {given}: cut it to the preview")
+
+    @property
+    def power(self) -> float:
+        """The power of the tick that ends now, W; a laser that has not started gives none."""
+        return float(self.powers[-1]) if len(self.powers) else 0.0
+
+    @property
+    def ahead(self) -> FloatArray:
+        """(n + 1, 2): where the beam is now and will be, m."""
+        return self.positions[len(self.powers) :]
+
+    def age(self, moment: float) -> int:
+        """How many ticks ago that moment was."""
+        return round((self.time - moment) / self.tick)
+
+    def rewound(self, ticks: int) -> "Preview":
+        """The same way as seen some ticks ago; the powers since then are no longer part of it."""
+        if ticks == 0:
+            return self
+        return Preview(
+            time=self.time - ticks * self.tick,
+            tick=self.tick,
+            positions=self.positions,
+            powers=self.powers[: len(self.powers) - ticks],
+            lit=np.concatenate((self.was_lit[len(self.powers) - ticks :], self.lit)),
+            was_lit=self.was_lit[: len(self.powers) - ticks],
+        )
+
+    def kinematics(self, horizon: int) -> FloatArray:
+        """(horizon, 4): position, m, and velocity, m/s, at the start of each coming tick."""
+        way = self.ahead[: horizon + 1]
+        return np.concatenate((way[:-1], (way[1:] - way[:-1]) / self.tick), axis=1)
+
+
+def find_settled(lit: BoolArray, first: int = SETTLING_TICKS) -> BoolArray:
     """Lit ticks that follow on at least `first` lit ticks since the start or since the last dark tick."""
     k = np.arange(len(lit))
     last_dark = np.maximum.accumulate(np.where(lit, -1, k))
     return lit & (k - last_dark > first)
 
 
-def mark_settled(lit: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def mark_settled(lit: BoolArray) -> BoolArray:
     """The ticks that have settled, or all lit ones if none has."""
     settled = find_settled(lit)
     return settled if settled.any() else lit
@@ -290,3 +337,64 @@ def too_short(name: str, length: int, asked: int) -> BadInput:
 def _frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     array.setflags(write=False)
     return array
+
+
+def first_off_plate(points: FloatArray, plate: tuple[float, float]) -> int | None:
+    """The index of the first of `points` (n, 2) beyond the plate's edge, if there is one."""
+    off = np.flatnonzero(~(np.abs(points) <= np.array(plate) / 2 + ROUNDING).all(axis=1))  # NaN is off too
+    return int(off[0]) if len(off) else None
+
+
+def check_on_plate(
+    name: str,
+    positions: FloatArray,  # (n+1, 2), m
+    lit: BoolArray,  # (n,)
+    plate: tuple[float, float],
+    *,
+    cure: str = "",
+    units: tuple[str, str] = ("mm", "m"),
+) -> None:
+    """Refuse a beam that heats where there is no plate; `units` are those of a slip, given and meant."""
+    ticks = np.flatnonzero(lit)
+    ends = np.union1d(ticks, ticks + 1)
+    off = first_off_plate(positions[ends], plate)
+    if off is not None:
+        cure = tell_size(positions[ends], plate, units) or cure
+        raise off_plate(f"{name}, tick {ends[off]}", positions[ends[off]], plate, cure=cure)
+
+
+def tell_size(points: FloatArray, plate: tuple[float, float], units: tuple[str, str]) -> str:
+    """How a sentence about an edge goes on if no shift would help; `units`: the given and the meant one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.ptp(points, axis=0)
+    if not (size > np.array(plate) + ROUNDING).any() or not (size < HUGE).all():
+        return ""
+    told = f"; {1e3 * size[0]:.4g} × {1e3 * size[1]:.4g} mm of path do not fit on it"
+    if (size > SLIP * np.array(plate)).any() and (size / 1e3 <= np.array(plate)).all():
+        told += f", a thousandth would: give {units[1]}, not {units[0]}"
+    return told
+
+
+def tell_tiny(name: str, positions: FloatArray, lit: BoolArray, sigma: float) -> tuple[str, ...]:
+    """A note if a path is hardly wider than its beam; a sentence without its full stop."""
+    ticks = np.flatnonzero(lit)
+    size = np.ptp(positions[np.union1d(ticks, ticks + 1)], axis=0)
+    if not 0 < size.max() < TINY * sigma:
+        return ()
+    inches = 25.4 * size.max() >= TINY * sigma
+    meant = "inches, multiply them by 25.4" if inches else "m, multiply them by 1000"
+    return (
+        f"{name}: its lit part is only {1e3 * size[0]:.2g} × {1e3 * size[1]:.2g} mm, hardly wider than the "
+        f"beam; if its numbers are {meant}",
+    )
+
+
+def off_plate(where: str, point: FloatArray, plate: tuple[float, float], *, cure: str = "") -> BadInput:
+    """The sentence for a `point` beyond the edge."""
+    x_mm, y_mm = 1e3 * float(point[0]), 1e3 * float(point[1])
+    width_mm, height_mm = plate[0] * 1e3, plate[1] * 1e3
+    return BadInput(
+        f"{where}: every point must lie on the {width_mm:g} × {height_mm:g} mm plate centred on the origin, "
+        f"but ({x_mm:g}, {y_mm:g}) mm does not; keep |x| ≤ {width_mm / 2:g} and |y| ≤ {height_mm / 2:g} mm"
+        f"{cure}."
+    )

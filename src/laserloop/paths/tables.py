@@ -21,8 +21,6 @@ from typing import NamedTuple
 
 from laserloop.bad_input import BadInput
 from laserloop.paths.files import Format, ScanFile
-from laserloop.paths.level import check_level
-from laserloop.paths.move import Move, Moves
 from laserloop.paths.text import (
     HEAD,
     SIGN,
@@ -36,6 +34,7 @@ from laserloop.paths.text import (
     says_something,
     split_lines,
 )
+from laserloop.paths.track import Move, Moves, check_level
 
 COLUMNS = ("Mode", "X", "Y", "Z", "Power", "Param")
 X, Y, POWER, PARAM = 1, 2, 4, 5  # columns; of events the first is the time

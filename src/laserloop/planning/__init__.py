@@ -1,1 +1,4 @@
-"""THE WHOLE PATH AT ONCE: power and speed of every vector of a file, from the twin, without a camera."""
+"""THE WHOLE PATH AT ONCE: power and speed of a file's vectors, planned without a camera and simulated.
+
+May import paths, process, plant, data, predict, control and native; `job` and `verify` are its doors.
+"""

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from laserloop.bad_input import plain
 from laserloop.data.episode import find_turns
 from laserloop.paths import ScanPath, sample_polyline
-from laserloop.planning.powers import HORIZON, Course, make_player, plan_ticks
+from laserloop.planning.powers import HORIZON, Course, calibrate_gain, make_player, plan_ticks
 from laserloop.planning.scores import count_ticks
-from laserloop.planning.tick import judge_tick, tell_leap
-from laserloop.planning.trim import calibrate_gain
-from laserloop.planning.window import judge_window, show_window
+from laserloop.planning.window import judge_tick, judge_window, show_window, tell_leap
 from laserloop.plant import make_plant
 from laserloop.plant.nested import CELLS
 from laserloop.predict.twin.rollout import find_speed, needed_power

@@ -1,19 +1,83 @@
 """Commands: stretches of time with one power each, and the pieces of moves that they make."""
 
 from dataclasses import dataclass
+from math import isfinite
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from laserloop.bad_input import BadInput
+from laserloop.paths import ScanPath, Track
+from laserloop.paths.files import keep_on_plate
 from laserloop.paths.text import PowerCommand, Schedule
-from laserloop.planning.route import Route
-from laserloop.planning.settings import PlanSettings
+from laserloop.paths.track import Timeline
+from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
+By = Literal["point", "segment", "vector"]
 
 JOINT = 1e-5  # s; lit stretches as near in time follow on one another
 SHORTEST = 2e-6  # m; a shorter piece is none
 BRIEFEST = 0.1  # ticks, likewise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSettings:
+    """How often and how finely the power may change."""
+
+    by: By = "point"
+    segment: float = 0.5e-3  # m, of the pieces by segment
+    tolerance: float = 1.0  # K, that pieces by point may cost; less makes more of them
+    step: float = 0.01  # W, of the laser: powers are whole numbers of it
+    rate: float = float("inf")  # 1/s, most commands
+    speeds: tuple[float, float] | None = None  # m/s, between which a vector may go; None: as the file says
+
+    def __post_init__(self) -> None:
+        for name, unit in (("segment", "m"), ("tolerance", "K"), ("step", "W"), ("rate", "1/s")):
+            value = getattr(self, name)
+            if not value > 0 or not (isfinite(value) or name == "rate"):
+                raise BadInput(f"the {name} of a plan must be positive, but is {value} {unit}; change it.")
+        if self.speeds is not None and not 0 < self.speeds[0] <= self.speeds[1] < float("inf"):
+            raise BadInput(
+                f"the speeds of a plan must be positive, low before high, but are {self.speeds} m/s; change."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Route:
+    """Ticks, and lit stretches of time; a stretch is one move of the file."""
+
+    path: ScanPath
+    lit_time: FloatArray  # (ticks,), s, that the laser is on in each tick
+    moves: NDArray[np.intp]  # (n,), of the file
+    lines: NDArray[np.intp]  # (n,), of the file
+    starts: FloatArray  # (n,), s
+    ends: FloatArray  # (n,), s
+    lengths: FloatArray  # (n,), m; 0: a rest
+    time: float  # s, all of it
+
+    def __len__(self) -> int:
+        return len(self.moves)
+
+
+def lay_route(track: Track, process: Process, *, name: str, jump_speed: float) -> Route:
+    """A track at its own speeds, and at those of the process where it has none."""
+    timeline = Timeline(track, name, tick=process.tick, default_speed=process.speed, jump_speed=jump_speed)
+    path = timeline.sample()
+    lit = np.flatnonzero(track.lit & (track.moves >= 0) & (timeline.ends > timeline.starts))
+    first = np.flatnonzero(np.diff(track.moves[lit], prepend=-1))
+    last = np.append(first[1:], len(lit)) - 1
+    return Route(
+        path=keep_on_plate(path, process.plate[:2]),
+        lit_time=timeline.lit_time(path.times),
+        moves=track.moves[lit[first]],
+        lines=track.lines[1:][lit[first]],
+        starts=timeline.starts[lit[first]],
+        ends=timeline.ends[lit[last]],
+        lengths=np.add.reduceat(track.lengths[lit], first),
+        time=timeline.end,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -12,18 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.paths import Track
-from laserloop.paths.files import ScanFile
-from laserloop.paths.sampling import DEFAULT_JUMP_SPEED
+from laserloop.paths import Placement, ScanFile, Track
 from laserloop.paths.text import Schedule
-from laserloop.planning.correction import Correction
-from laserloop.planning.plan import SCORES, LayerPlan, Planner, Progress
-from laserloop.planning.route import Route, lay_route
-from laserloop.planning.scores import LayerResult, score_layers
-from laserloop.planning.settings import PlanSettings
-from laserloop.planning.shelf import Shelf
-from laserloop.planning.speeds import free_speeds, set_speeds
-from laserloop.planning.verdict import Verdict, judge_plan
+from laserloop.planning.commands import PlanSettings, Route, lay_route
+from laserloop.planning.plan import SCORES, LayerPlan, Planner, Progress, Shelf, free_speeds, set_speeds
+from laserloop.planning.powers import PlanCorrection
+from laserloop.planning.scores import LayerResult, Verdict, judge_plan, score_layers
 from laserloop.planning.window import check_window, tell_melting
 from laserloop.predict.twin.rollout import find_speed, judge_reach
 from laserloop.process import Process
@@ -35,7 +29,7 @@ FloatArray = NDArray[np.float64]
 class Learned:
     """What a simulation of a planned layer taught."""
 
-    correction: Correction
+    correction: PlanCorrection
     speeds: FloatArray  # (stretches,), m/s, that the layer was simulated at; NaN: as the file says
 
 
@@ -46,10 +40,7 @@ class Job:
     file: ScanFile
     process: Process
     settings: PlanSettings = field(default_factory=PlanSettings)
-    layer: int | None = None  # None: all
-    offset: tuple[float, float] = (0.0, 0.0)  # m
-    centre: bool = False
-    jump_speed: float = DEFAULT_JUMP_SPEED  # m/s, of dark moves without their own
+    placement: Placement = field(default_factory=Placement)
     recoating: float = 10.0  # s, between two layers
     folder: Path | None = None  # where layers are kept that are done; None: nowhere
 
@@ -57,8 +48,7 @@ class Job:
         """The layers of this job that are done, by a twin that has learned this."""
         if self.folder is None:
             return None
-        names = ("layer", "offset", "centre", "jump_speed", "recoating")
-        more = {name: getattr(self, name) for name in names} | {"s_max": self.file.s_max}
+        more = asdict(self.placement) | {"recoating": self.recoating, "s_max": self.file.s_max}
         if learned:
             factors = (each.correction.factor.tobytes() for each in learned)
             more["learned"] = [hashlib.sha256(factor).hexdigest() for factor in factors]
@@ -70,23 +60,22 @@ class Job:
 
     def read_chosen(self) -> tuple[list[Track], int]:
         """The same, and how many layers the file has."""
-        layers = self.file.read_layers()
+        layers, layer = self.file.read_layers(), self.placement.layer
         count = len(layers)
-        if self.layer is not None:
-            if self.layer > len(layers):
+        if layer is not None:
+            if layer > count:
                 raise BadInput(
-                    f"{self.file.name}: the layer must be 1 to {len(layers)}, but is {self.layer}; "
-                    "choose one of these."
+                    f"{self.file.name}: the layer must be 1 to {count}, but is {layer}; choose one of these."
                 )
-            layers = [layers[self.layer - 1].add_notes(layers[0].notes)]
-        placed = [track.centre() if self.centre else track.shift(self.offset) for track in layers]
+            layers = [layers[layer - 1].add_notes(layers[0].notes)]
+        placed = [self.placement.move(track) for track in layers]
         for track in placed:
             track.check(self.file.name, self.process.plate[:2])
         return placed, count
 
     def lay(self, track: Track) -> Route:
         """A layer at its own speeds."""
-        return lay_route(track, self.process, name=self.file.name, jump_speed=self.jump_speed)
+        return lay_route(track, self.process, name=self.file.name, jump_speed=self.placement.jump_speed)
 
     def again(self, content: bytes) -> "Job":
         """The same for what was written by it."""
@@ -215,7 +204,8 @@ def plan_job(
     notes += [*tell_melting(job.process), *tell_levels(tracks, job.file.name)]
     left = ""
     if len(tracks) < count:
-        left = f"only layer {job.layer} of {count} is planned, the others are as they were and NOT VERIFIED"
+        only = f"only layer {job.placement.layer} of {count} is planned"
+        left = f"{only}, the others are as they were and NOT VERIFIED"
         notes.append(f"{job.file.name}: {left}")
     return FilePlan(
         job=job,

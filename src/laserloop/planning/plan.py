@@ -1,28 +1,54 @@
-"""Plans of layers, one after another on the same plate: the powers of each, and what they lead to."""
+"""Plans of layers, one after another on the same plate: speeds, powers, and what they lead to."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from laserloop.paths import Track
 from laserloop.paths.text import Schedule
-from laserloop.planning.commands import Commands, cut, make_schedule
-from laserloop.planning.correction import Correction
-from laserloop.planning.powers import HORIZON, Course, Settler, make_player, plan_ticks
-from laserloop.planning.route import Route
+from laserloop.planning.commands import Commands, PlanSettings, Route, cut, make_schedule
+from laserloop.planning.powers import (
+    HORIZON,
+    CommandOptimizer,
+    Course,
+    PlanCorrection,
+    calibrate_gain,
+    make_player,
+    plan_ticks,
+)
 from laserloop.planning.scores import LayerResult, count_ticks, score_layers
-from laserloop.planning.settings import PlanSettings
-from laserloop.planning.shelf import Kept
-from laserloop.planning.trim import calibrate_gain
 from laserloop.predict.twin.rollout import needed_power
 from laserloop.process import Process
+from laserloop.versions import hash_code
 
 SCORES = ("ticks", "t_max_k", "t_min_k", "below_fraction", "n_over", "starts")
+FIELDS = ("starts", "ends", "powers", "power", "temperature", "speeds")  # of a kept layer
+
+ROUNDS = 9  # of bisection: speeds to 1 %
+REPAIRS = 12  # rounds in which what is still too fast slows down,
+SLOWER = 0.96  # by this factor
+NEAR = 0.1  # of the window's width that a tick may lie from its middle
+WHOLE = 1e-4  # m/s, of which speeds are whole numbers
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]  # what is being done, how much of it, of how much
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """What has to be known of a planned layer to go on after it."""
+
+    commands: Commands
+    powers: FloatArray  # (commands,), W
+    course: Course
+    speeds: FloatArray  # (stretches,), m/s; NaN: as the file says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,7 +58,7 @@ class LayerPlan:
     route: Route
     kept: Kept
     schedule: Schedule
-    correction: Correction  # of the twin that planned it
+    correction: PlanCorrection  # of the twin that planned it
     result: LayerResult  # as the twin expects it
 
     @property
@@ -102,21 +128,23 @@ class Planner:
         route: Route,
         *,
         speeds: FloatArray | None = None,
-        correction: Correction | None = None,
+        correction: PlanCorrection | None = None,
         progress: Progress | None = None,
     ) -> LayerPlan:
         """Powers for a route; the plate is then as they leave it. `speeds`, m/s, are what its moves get."""
         state = self._ahead.save()
         nominal = plan_ticks(self._ahead, route.path, _about("planning", progress), correction).power
         commands = cut(route, nominal, self.settings, self._kelvin_per_watt)
-        settler = Settler(self._follower, self.process, route, nominal, self.settings.step, correction)
-        powers, course = settler.settle(commands, _about("commands", progress))
+        optimizer = CommandOptimizer(
+            self._follower, self.process, route, nominal, self.settings.step, correction
+        )
+        powers, course = optimizer.solve(commands, _about("commands", progress))
         self._ahead.restore(state)
         self._ahead.follow(route.path.positions, course.power * route.path.lit_shares)
         ordered = np.full(len(route), np.nan) if speeds is None else speeds
         return self._finish(route, Kept(commands, powers, course, ordered), correction)
 
-    def replay(self, route: Route, kept: Kept, correction: Correction | None = None) -> LayerPlan:
+    def replay(self, route: Route, kept: Kept, correction: PlanCorrection | None = None) -> LayerPlan:
         """A layer that was planned before; the plate is then as it leaves it."""
         for player in (self._ahead, self._follower):
             player.follow(route.path.positions, kept.course.power * route.path.lit_shares)
@@ -127,17 +155,123 @@ class Planner:
         for player in (self._ahead, self._follower):
             player.pause(seconds, place)
 
-    def _finish(self, route: Route, kept: Kept, correction: Correction | None) -> LayerPlan:
+    def _finish(self, route: Route, kept: Kept, correction: PlanCorrection | None) -> LayerPlan:
         """What is planned for a route, with the commands that it makes."""
         counted = count_ticks(self.process, route.path, kept.course.power)
         return LayerPlan(
             route=route,
             kept=kept,
             schedule=make_schedule(route, kept.commands, kept.powers, kept.speeds),
-            correction=correction or Correction(self.process, np.ones(len(route.path))),
+            correction=correction or PlanCorrection(self.process, np.ones(len(route.path))),
             result=LayerResult(kept.course.temperature, *counted),
         )
 
 
 def _about(what: str, progress: Progress | None) -> Callable[[int, int], None] | None:
     return None if progress is None else lambda done, total: progress(what, done, total)
+
+
+def free_speeds(
+    track: Track,
+    lay: Callable[[Track], Route],
+    planner: Planner,
+    limits: tuple[float, float],
+    progress: Progress | None = None,
+) -> tuple[Track, FloatArray]:
+    """The track at its best speeds between `limits`, m/s, and the speed of each of its stretches.
+
+    All vectors are judged at once: faster ones take more power, and hand on less heat.
+    """
+    slowest, fastest = limits
+    route = lay(track)
+    moving = route.lengths > 0
+    low, high = np.full(len(route), slowest), np.full(len(route), fastest)
+    speeds = high.copy()
+    total = ROUNDS + REPAIRS
+    for k in range(total):
+        if progress is not None:
+            progress("speeds", k, total)
+        fine = _judge(lay(set_speeds(track, route, speeds)), planner)
+        if k < ROUNDS:
+            low, high = np.where(fine, np.maximum(low, speeds), low), np.where(fine, high, speeds)
+            speeds = _round(np.sqrt(low * high) if k < ROUNDS - 1 else low)
+            continue
+        if fine[moving].all() or (speeds[moving & ~fine] <= slowest).all():
+            break
+        speeds = _round(np.where(fine, speeds, np.maximum(slowest, SLOWER * speeds)))
+    return set_speeds(track, route, speeds), np.where(moving, speeds, np.nan)
+
+
+def set_speeds(track: Track, route: Route, speeds: FloatArray) -> Track:
+    """The track with the speed of each stretch of its route, m/s."""
+    known = np.isfinite(speeds)
+    of_move = dict(zip(route.moves[known].tolist(), speeds[known].tolist(), strict=True))
+    legs = [
+        of_move.get(move, old) for move, old in zip(track.moves.tolist(), track.speeds.tolist(), strict=True)
+    ]
+    return replace(track, speeds=np.where(track.lit & (track.moves >= 0), legs, track.speeds))
+
+
+def _judge(route: Route, planner: Planner) -> NDArray[np.bool_]:
+    """Whether each stretch keeps near the window's middle wherever full power could have reached it."""
+    course, path, (floor, ceiling) = planner.try_ticks(route), route.path, planner.process.window
+    T, middle, near = course.temperature, 0.5 * (floor + ceiling), NEAR * (ceiling - floor)
+    reached = count_ticks(planner.process, path, course.power, middle - near).below
+    off = (path.lit & (middle + near < T)) | (reached & (middle - near > T))
+    total = np.concatenate(([0], np.cumsum(off)))
+    first = np.clip((route.starts / path.tick + 0.5).astype(np.intp), 0, len(path))
+    last = np.clip((route.ends / path.tick + 0.5).astype(np.intp), first, len(path))
+    fine: NDArray[np.bool_] = total[last] == total[first]
+    return fine
+
+
+def _round(speeds: FloatArray) -> FloatArray:
+    return np.asarray(np.round(np.floor(speeds / WHOLE + 1e-6) * WHOLE, 9))
+
+
+class Shelf:
+    """A folder with one file for each layer, named by everything that it depends on."""
+
+    def __init__(
+        self, folder: Path, content: bytes, process: Process, settings: PlanSettings, more: dict[str, object]
+    ) -> None:
+        facts = {
+            "file": hashlib.sha256(content).hexdigest(),
+            "process": process.hash,
+            "settings": asdict(settings),
+            "code": hash_code(),
+            **more,
+        }
+        self._folder = folder
+        self._name = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+    def find(self, layer: int) -> Kept | None:
+        """A layer, counted from 0, if it is there."""
+        file = self._file(layer)
+        if not file.exists():
+            return None
+        with np.load(file) as kept:
+            starts, ends, powers, power, temperature, speeds = (kept[name] for name in FIELDS)
+        return Kept(Commands(starts, ends), powers, Course(power, temperature), speeds)
+
+    def keep(self, layer: int, kept: Kept) -> None:
+        """Put a layer there."""
+        course, commands = kept.course, kept.commands
+        values = (commands.starts, commands.ends, kept.powers, course.power, course.temperature, kept.speeds)
+        write_arrays(self._file(layer), dict(zip(FIELDS, values, strict=True)))
+
+    def place(self, what: str) -> Path:
+        """Where something of this job lies."""
+        return self._folder / f"{self._name}-{what}"
+
+    def _file(self, layer: int) -> Path:
+        return self.place(f"{layer + 1:05d}.npz")
+
+
+def write_arrays(file: Path, arrays: Mapping[str, ArrayLike]) -> None:
+    """Write beside a file's place and move it there."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_suffix(f".{os.getpid()}.tmp")
+    with beside.open("wb") as stream:
+        np.savez(stream, **arrays)  # type: ignore[arg-type]
+    os.replace(beside, file)

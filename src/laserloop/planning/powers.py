@@ -1,7 +1,13 @@
-"""The powers of a route: of every tick as the twin wants them, then as a machine takes them."""
+"""Powers by the twin: of every tick as it wants them, then of the commands that a machine takes.
 
+u  ∫k dT from ambient, W/m; the twin's gain is a factor of it      σ  the beam's width
+α  diffusivity, m²/s
+"""
+
+import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +15,17 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.native.build import NoCompiler
-from laserloop.paths import ScanPath
-from laserloop.planning.commands import Commands
-from laserloop.planning.correction import Correction, TaughtPlayer
-from laserloop.planning.route import Route
+from laserloop.native.engine import address
+from laserloop.native.twin_player import TwinPlayer
+from laserloop.paths import ScanPath, sample_polyline
+from laserloop.planning.commands import Commands, Route
 from laserloop.planning.scores import count_ticks
+from laserloop.planning.window import find_longest_tick
+from laserloop.plant import make_plant
 from laserloop.predict.twin import TwinPredictor, TwinSettings
+from laserloop.predict.twin.twin import read_alpha
 from laserloop.process import Process
+from laserloop.process.heat_table import tabulate
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -27,13 +37,84 @@ PROBE = 0.02  # of the power, to see what a watt does
 LEAST_SLOPE = 1e-6  # K/W of a tick that a command heats
 CHUNK = 4096  # ticks between two signs of progress
 
+FACTORS = 0.5, 2.0  # of a factor: where a line begins the plate is cold, and a ratio means little
+ROUND = 0.75, 1.3  # of its change in a round: what is missed after a miss is not all a tick's own
+LEAST_SHARE = 0.2  # of a miss that a round takes up
+HOTTEST = 3.0  # times u of the window's top that temperatures are converted up to,
+KNOTS = 4096  # interpolated between so many
 
-def make_player(process: Process, *, horizon: int, speed: float, gain: float) -> TaughtPlayer:
+WIDTHS = 30.0  # σ that the line is long,
+SPREADS = 3.0  # and at least so many σ²/α, in which heat spreads by a beam's width,
+PART = 0.6  # but at most this of the plate's length
+FINER = 0.5  # of the longest tick that suits a process: the line's, unless the process's own is longer
+FEWEST, MOST = 24, 240  # ticks of the line, where the process's own are not longer
+LAST = 0.4  # of its ticks that are compared
+PASSES = 2  # the second at the power of the first: u of a plate is not quite in proportion to the power
+
+
+class TwinRollout(TwinPlayer):
+    """A twin that can be told its gain anew before every tick."""
+
+    def set_gain(self, factor: float) -> None:
+        """From now on take so many times the gain that it was built with."""
+        self._library.laserloop_trust(address(self._memory), ctypes.c_double(factor * self._gain))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanCorrection:
+    """Factors of the twin's u along one layer, and what the last change of them made of the miss."""
+
+    process: Process
+    factor: FloatArray  # (ticks,)
+    missed: FloatArray | None = None  # (ticks,), ln u found over expected, before the factor was last changed
+    share: FloatArray | None = None  # (ticks,), of that which the change took up
+
+    def apply(self, temperature: FloatArray, first: int) -> FloatArray:
+        """What the twin expects of the ticks from `first` on, K, corrected."""
+        u, T = _tabulate(self.process)
+        factor = self.factor[first : first + len(temperature)]
+        return np.interp(factor * np.interp(temperature, T, u), u, T)
+
+    def improve(
+        self, expected: FloatArray, found: FloatArray, lit: NDArray[np.bool_], part: float = 1.0
+    ) -> "PlanCorrection":
+        """The factors with which the twin would have expected what was found in lit ticks, K; `part` of it.
+
+        Where the last change of a factor turned its miss around, the next takes the share up that would have
+        been right (secant): a plate that melts answers a watt more than the twin, and would be missed on
+        either side in turn for ever.
+        """
+        u, T = _tabulate(self.process)
+        least = u[1]
+        missed = np.log(
+            np.maximum(np.interp(found, T, u), least) / np.maximum(np.interp(expected, T, u), least)
+        )
+        share = np.ones(len(missed))
+        if self.missed is not None and self.share is not None:
+            turned = self.missed * missed < 0
+            span = np.where(turned, np.abs(self.missed) + np.abs(missed), 1.0)
+            share = np.where(turned, self.share * np.abs(self.missed) / span, self.share)
+            share = np.maximum(share, LEAST_SHARE)
+        share = part * share
+        factor = np.clip(self.factor * np.clip(np.exp(share * missed), *ROUND), *FACTORS)
+        return replace(self, factor=np.where(lit, factor, 1.0), missed=missed, share=share)
+
+
+@lru_cache(maxsize=4)
+def _tabulate(process: Process) -> tuple[FloatArray, FloatArray]:
+    """u and T, both rising."""
+    table = tabulate(process.material, process.ambient)
+    top = float(table.theta_of(np.array([process.window[1]]))[0])
+    u = np.linspace(0.0, HOTTEST * top, KNOTS)
+    return u, table.temperature_of(u)
+
+
+def make_player(process: Process, *, horizon: int, speed: float, gain: float) -> TwinRollout:
     """The twin of a process for beams up to a speed, m/s."""
     problem = MpcProblem(window=process.window, power=process.laser.power, horizon=horizon)
     twin = TwinPredictor(replace(process, speed=speed), TwinSettings(horizon=horizon))
     try:
-        return TaughtPlayer(twin, make_twin_problem(problem), gain=gain)
+        return TwinRollout(twin, make_twin_problem(problem), gain=gain)
     except NoCompiler as missing:
         raise BadInput(
             f"planning a whole path needs a C compiler, but there is none ({missing}); install gcc or clang."
@@ -49,10 +130,10 @@ class Course:
 
 
 def plan_ticks(
-    player: TaughtPlayer,
+    player: TwinRollout,
     path: ScanPath,
     progress: Progress | None = None,
-    correction: Correction | None = None,
+    correction: PlanCorrection | None = None,
 ) -> Course:
     """The power of every tick while the laser is on in it, without any measurement."""
     n, beyond = len(path), player.horizon
@@ -62,7 +143,7 @@ def plan_ticks(
     k = told = 0
     while k < n:
         if correction is not None:
-            player.trust(float(correction.factor[k]))
+            player.set_gain(float(correction.factor[k]))
         until = int(partly[np.searchsorted(partly, k)])
         if until == k:
             parts.append(_plan_partly(player, way[k:], lit[k:], float(path.lit_shares[k])))
@@ -79,7 +160,7 @@ def plan_ticks(
 
 
 def _plan_partly(
-    player: TaughtPlayer, way: FloatArray, lit: NDArray[np.bool_], share: float
+    player: TwinRollout, way: FloatArray, lit: NDArray[np.bool_], share: float
 ) -> tuple[FloatArray, FloatArray]:
     """One tick that is lit for a share of its time: the power that suits a whole one, and its outcome."""
     lit[0] = True
@@ -89,17 +170,17 @@ def _plan_partly(
     return power, player.follow(way[:2], share * power)
 
 
-class Settler:
+class CommandOptimizer:
     """Finds the power of each command in turn, given all before it as they will be written."""
 
     def __init__(
         self,
-        player: TaughtPlayer,
+        player: TwinRollout,
         process: Process,
         route: Route,
         nominal: FloatArray,
         step: float,
-        correction: Correction | None = None,
+        correction: PlanCorrection | None = None,
     ) -> None:
         self._player, self._process, self._route, self._nominal = player, process, route, nominal
         self._step, self._correction = step, correction
@@ -113,7 +194,7 @@ class Settler:
         self._done = 0  # ticks that the player has gone
         self._last = 0.5 * sum(process.laser.power)
 
-    def settle(self, commands: Commands, progress: Progress | None = None) -> tuple[FloatArray, Course]:
+    def solve(self, commands: Commands, progress: Progress | None = None) -> tuple[FloatArray, Course]:
         """Powers of the commands, W, and what they lead to."""
         powers = np.empty(len(commands))
         for c in range(len(commands)):
@@ -124,7 +205,7 @@ class Settler:
         return powers, Course(self._power, self._temperature)
 
     def _find(self, start: float, end: float) -> float:
-        first, weight = self._weigh(start, end)
+        first, weight = self._tick_shares(start, end)
         last = first + len(weight)
         self._advance(first)
         own = slice(first, last)
@@ -134,13 +215,13 @@ class Settler:
         power = float(np.sum(weight * shares * nominal)) / mass if mass > 1e-9 else self._last
         most = self._process.laser.power[1]
         if mass > 1e-9:
-            power, most = self._improve(power, own, weight, np.maximum(rest, 0.0))
+            power, most = self._fit_power(power, own, weight, np.maximum(rest, 0.0))
         power = self._round(power, most)
         self._power[own] += weight * power * self._light[own]
         self._covered[own] += weight
         return power
 
-    def _weigh(self, start: float, end: float) -> tuple[int, FloatArray]:
+    def _tick_shares(self, start: float, end: float) -> tuple[int, FloatArray]:
         """The first tick of a command, and which share of the lit time of each of its ticks it has."""
         tick, n = self._route.path.tick, len(self._power)
         first = min(int(start / tick + 1e-6), n - 1)
@@ -150,7 +231,9 @@ class Settler:
         lit = self._route.lit_time[first:last]
         return first, np.clip(overlap / np.where(lit > 0, lit, np.inf), 0.0, 1.0 - self._covered[first:last])
 
-    def _improve(self, power: float, own: slice, weight: FloatArray, rest: FloatArray) -> tuple[float, float]:
+    def _fit_power(
+        self, power: float, own: slice, weight: FloatArray, rest: FloatArray
+    ) -> tuple[float, float]:
         """Least squares over the command's ticks and those beyond, which go on as is best for them.
 
         Also the most that keeps the command's own ticks below the window's top.
@@ -200,3 +283,40 @@ class Settler:
             span = slice(self._done, to)
             self._temperature[span] = self._follow(self._done, self._power[span])
             self._done = to
+
+
+@lru_cache(maxsize=8)  # of a process and speed each, whoever plans with them
+def calibrate_gain(process: Process, speed: float) -> float:
+    """u of the plate over u of the twin behind a beam that goes straight on, m/s, at the window's middle.
+
+    It belongs to process and speed, not to the tick: one that is finer than need be is taken several times.
+    """
+    line = lay_line(process, speed)
+    if line is None:
+        return 1.0
+    process = replace(process, speed=speed, tick=line.tick)
+    table, gain = tabulate(process.material, process.ambient), 1.0
+    plant = make_plant("graded", process)
+    last = slice(-max(1, int(LAST * len(line))), None)
+    for _ in range(PASSES):
+        course = plan_ticks(make_player(process, horizon=HORIZON, speed=speed, gain=gain), line)
+        plant.reset()
+        T = [plant.step(float(watts), line.spot(k)).peak.temperature for k, watts in enumerate(course.power)]
+        expected = table.theta_of(course.temperature[last])
+        gain *= float(np.mean(table.theta_of(np.array(T)[last]) / expected))
+    return gain
+
+
+def lay_line(process: Process, speed: float) -> ScanPath | None:
+    """A straight line, long enough in beam widths and in time; None if the plate has no room for one."""
+    sigma, tick = process.beam.sigma, process.tick
+    alpha = read_alpha(process.material, process.ambient, 0.5 * sum(process.window))
+    wanted = max(WIDTHS * sigma, SPREADS * speed * sigma**2 / alpha)
+    length = min(wanted, PART * process.plate[0])
+    longest = min(FINER * find_longest_tick(process, speed), length / (FEWEST * speed))
+    tick *= max(1, int(longest / tick * (1 + 1e-9)))
+    length = min(length, MOST * speed * tick)
+    if length < 4 * speed * tick:
+        return None
+    ends = np.array([[-0.5, 0.0], [0.5, 0.0]]) * length
+    return sample_polyline(ends, name="straight line", speed=speed, tick=tick)

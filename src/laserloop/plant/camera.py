@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from laserloop.bad_input import BadInput
 from laserloop.plant.sampling import bilinear, lattice, nearest, resample, smooth
 from laserloop.plant.surface import Hottest, Surface
-from laserloop.process.camera import CameraSettings, Sampling
+from laserloop.process.process import CameraSettings, Sampling
 
 FloatArray = NDArray[np.float64]
 

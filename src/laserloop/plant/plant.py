@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput, check_kind
-from laserloop.paths.path import ScanPath
-from laserloop.paths.plate import check_on_plate
+from laserloop.paths.path import ScanPath, check_on_plate
 from laserloop.plant.melt_pool import MeltPool, Patch, measure_pool
 from laserloop.plant.surface import Hottest, Surface
 from laserloop.process import Beam, Material, Process

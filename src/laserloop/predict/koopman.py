@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.data.store import COLUMNS
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.model import find_origin, load_arrays, save_arrays
 from laserloop.predict.predictor import AffineForecast

@@ -24,7 +24,7 @@ from laserloop.data.windows import Scaler
 from laserloop.paths.path import ScanPath
 from laserloop.predict.networks import NETWORKS, ROW, FloatArray, Network, Weights, WindowNetwork
 from laserloop.process import Process
-from laserloop.process.camera import Sampling, check_sampling
+from laserloop.process.process import Sampling, check_sampling
 from laserloop.store import write_bytes
 
 MODEL_FILE, WEIGHTS_FILE = "model.json", "weights.safetensors"

@@ -16,7 +16,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from laserloop.data.store import COLUMNS, PATCH_SIZE, PATCH_SPACING
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.model import Model
 from laserloop.predict.networks import HISTORY, HORIZON, FloatArray

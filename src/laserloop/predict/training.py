@@ -43,7 +43,7 @@ from laserloop.predict.networks import (
     split_flat,
 )
 from laserloop.predict.sequence import Sequences
-from laserloop.process.camera import Sampling
+from laserloop.process.process import Sampling
 from laserloop.store import write_bytes
 
 IntArray = NDArray[np.intp]

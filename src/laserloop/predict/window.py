@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from laserloop.bad_input import BadInput
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.model import Model
 from laserloop.predict.networks import ROW, TRUNK, FloatArray, MsDeepONet

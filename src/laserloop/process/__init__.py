@@ -8,23 +8,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from laserloop.process.beam import Beam
-    from laserloop.process.camera import CameraSettings
-    from laserloop.process.laser import Laser
-    from laserloop.process.material import Material
-    from laserloop.process.material_file import find_material, read_material, shipped_materials
-    from laserloop.process.process import Process
-    from laserloop.process.process_file import find_process, read_process, shipped_processes, write_process
+    from laserloop.process.material import Material, find_material, read_material, shipped_materials
+    from laserloop.process.process import (
+        Beam,
+        CameraSettings,
+        Laser,
+        Process,
+        find_process,
+        read_process,
+        shipped_processes,
+        write_process,
+    )
 
-_FILES = {
-    "beam": ("Beam",),
-    "camera": ("CameraSettings",),
-    "laser": ("Laser",),
-    "material": ("Material",),
-    "material_file": ("find_material", "read_material", "shipped_materials"),
-    "process": ("Process",),
-    "process_file": ("find_process", "read_process", "shipped_processes", "write_process"),
-}
+_OF_MATERIAL = ("Material", "find_material", "read_material", "shipped_materials")
 
 __all__ = [
     "Beam",
@@ -43,7 +39,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    for file, names in _FILES.items():
-        if name in names:
-            return getattr(import_module(f"laserloop.process.{file}"), name)
-    raise AttributeError(f"module 'laserloop.process' has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module 'laserloop.process' has no attribute {name!r}")
+    file = "material" if name in _OF_MATERIAL else "process"
+    return getattr(import_module(f"laserloop.process.{file}"), name)

@@ -1,32 +1,142 @@
-"""The process: everything a user has, in one noun."""
+"""The process: everything a user has, in one noun and one file; and what a plate may really be like."""
 
 import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any
+from importlib.resources import files
+from math import exp
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Literal, get_args
 
-from laserloop.bad_input import BadInput, check_kind, show
-from laserloop.process.beam import Beam
-from laserloop.process.camera import CameraSettings
-from laserloop.process.laser import Laser
-from laserloop.process.material import Material
-from laserloop.process.material_file import (
+import yaml
+from numpy.polynomial import Polynomial
+from scipy.interpolate import PchipInterpolator
+
+from laserloop.bad_input import BadInput, check_kind, guess, is_finite, show
+from laserloop.process.keys import (
+    DIGITS,
+    FORMAT,
+    HEAT_RATIO,
+    KEYS,
+    LARGEST_FILE,
+    SECTIONS,
+    Key,
+    check_keys,
+    drop_value,
+    find_key,
+    get_value,
+    load_yaml,
+    read_text,
+    set_value,
+)
+from laserloop.process.material import (
+    Material,
+    Property,
     count_numbers,
     describe_material,
     find_material,
     parse_material,
+    shipped_materials,
 )
-from laserloop.process.schema import (
-    ENTRIES,
-    FORMAT,
-    check_keys,
-    drop_value,
-    find_entry,
-    get_value,
-    set_value,
-)
+
+Sampling = Literal["nearest", "bilinear", "smooth"]
+"""How an image is read at a point: at the nearest pixel (the paper), bilinearly, or by a C¹ cubic."""
+SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
+SHELF = files("laserloop.process") / "processes"
+FACTORS = ("absorptivity", "conductivity", "heat-capacity", "emissivity", "laser-lag")
+LAG = "laser-lag-us"  # a lag in µs, which is no factor: for a process that says there is none
+LOWEST, HIGHEST = 0.1, 10.0
+LONGEST_LAG = 1e5  # µs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beam:
+    """A Gaussian, q(x, y) = ηP/(2πσ²) · exp(−r²/2σ²), W/m²."""
+
+    sigma: float = 100e-6  # m, standard deviation of the Gaussian
+    absorptivity: float = 1.0  # η, share of the power that becomes heat
+
+    def __post_init__(self) -> None:
+        if not (is_finite(self.sigma) and self.sigma > 0):
+            raise BadInput(
+                f"the beam's sigma must be a positive length in m, got {show(self.sigma)}: correct it"
+            )
+        if not (is_finite(self.absorptivity) and 0 < self.absorptivity <= 1):
+            raise BadInput(f"absorptivity must lie in (0, 1], got {show(self.absorptivity)}: correct it")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Laser:
+    """Power limits, and a first-order lag: Ṗ = (command − P)/τ."""
+
+    power: tuple[float, float] = (0.0, 20.0)  # W
+    lag: float = 0.0  # τ, s; 0 follows at once
+
+    def __post_init__(self) -> None:
+        pair = self.power if isinstance(self.power, tuple | list) and len(self.power) == 2 else (1, 0)
+        if not (all(is_finite(limit) for limit in pair) and 0 <= pair[0] < pair[1]):
+            told = show(self.power) if not isinstance(self.power, tuple | list) else self.power
+            raise BadInput(
+                f"the laser's power must be two numbers from 0 W on, low before high, got {told}: "
+                "correct them"
+            )
+        if not (is_finite(self.lag) and self.lag >= 0):
+            raise BadInput(
+                f"the laser's lag must be a finite time of at least 0 s, got {show(self.lag)}: correct it"
+            )
+
+    def follow(self, power: float, command: float, tick: float) -> tuple[float, float]:
+        """What it gives on average during a tick that begins at `power`, and at its end, W."""
+        if self.lag == 0.0:
+            return command, command
+        left = exp(-tick / self.lag)
+        mean = command + (power - command) * (1.0 - left) * self.lag / tick
+        return mean, command + (power - command) * left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CameraSettings:
+    """How good the camera is; the default is the paper's: it sees every node, at once and exactly."""
+
+    pixel: float | None = None  # m, edge of a square pixel on the plate; None: the grid's nodes themselves
+    noise: float = 0.0  # K, standard deviation in each pixel of each image, whatever the exposure
+    exposure: int = 1  # ticks averaged into an image; more blurs a moving beam
+    delay: int = 0  # ticks from the end of the exposure until the image is there
+    every: int = 1  # ticks from one image to the next
+    emissivity: float = 1.0  # true over assumed; temperatures read ε^¼ of what they are
+    seed: int = 0  # of the noise
+    sampling: Sampling = "nearest"  # how temperatures ahead are read; the paper says no more than "directly"
+    heat_ratio: tuple[float, float] = HEAT_RATIO  # of seen to expected: beyond, an image is not of this plate
+    subgrid: bool = False  # is the peak found between the pixels, or is it the hottest one (the paper)?
+
+    def __post_init__(self) -> None:
+        if self.pixel is not None and not (is_finite(self.pixel) and self.pixel > 0):
+            raise BadInput(
+                f"a camera's pixel must be a positive length in m or None, got {show(self.pixel)}: correct it"
+            )
+        if not (is_finite(self.noise) and self.noise >= 0):
+            raise BadInput(
+                f"a camera's noise must be a finite number ≥ 0 K, got {show(self.noise)}: correct it"
+            )
+        if not (is_finite(self.emissivity) and self.emissivity > 0):
+            raise BadInput(
+                f"a camera's emissivity must be a positive number, got {show(self.emissivity)}: correct it"
+            )
+        check_sampling(self.sampling)
+        for name, least in (("exposure", 1), ("delay", 0), ("every", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+                raise BadInput(f"a camera's {name} must be a whole number ≥ {least}, got {value}: correct it")
+
+
+def check_sampling(given: object) -> None:
+    """Refuse a sampling that nobody knows."""
+    if given not in SAMPLINGS:
+        raise BadInput(f"a sampling must be one of {', '.join(SAMPLINGS)}, got {given!r}: choose one")
+
 
 PARTS: dict[str, tuple[type, str]] = {  # what each part must be, and how to make one
     "material": (Material, "find one, such as find_material('316')"),
@@ -59,7 +169,7 @@ class Process:
         object.__setattr__(self, "name", read_name(self.name, "a process"))
         for name, (kind, cure) in PARTS.items():
             check_kind(getattr(self, name), kind, f"the {name} of a process", cure)
-        for entry in ENTRIES:
+        for entry in KEYS:
             entry.check(get_value(self, entry))
         self.material.check_diffusivity(self.ambient)
 
@@ -85,7 +195,7 @@ class Process:
         """
         told = self.to_json()
         told.pop("name")
-        for entry in ENTRIES:
+        for entry in KEYS:
             if entry.newly is not None and get_value(self, entry) == entry.newly:
                 drop_value(told, entry)
         told["material"] = count_numbers(self.material)
@@ -98,7 +208,7 @@ class Process:
             "name": self.name,
             "material": describe_material(self.material),
         }
-        for entry in ENTRIES:
+        for entry in KEYS:
             set_value(told, entry, entry.tell(get_value(self, entry)))
         return told
 
@@ -120,7 +230,7 @@ class Process:
             if key == "material":
                 changes["material"] = value if isinstance(value, Material) else find_material(value)
             else:
-                entry = find_entry(key)
+                entry = find_key(key)
                 changes[entry.field] = entry.read(value, "the process")
         return self._with(changes)
 
@@ -134,7 +244,7 @@ class Process:
     def differences(self, other: "Process") -> list[str]:
         """The keys whose values differ."""
         keys = [] if count_numbers(self.material) == count_numbers(other.material) else ["material"]
-        return keys + [e.key for e in ENTRIES if e.tell(get_value(self, e)) != e.tell(get_value(other, e))]
+        return keys + [e.key for e in KEYS if e.tell(get_value(self, e)) != e.tell(get_value(other, e))]
 
     def _with(self, changes: Mapping[str, Any]) -> "Process":
         """Replace fields by dotted name."""
@@ -178,3 +288,138 @@ def read_inline(given: object, where: str) -> Material:
             f"{show(given)}; choose one."
         )
     return parse_material(given, f"the material of {where}")
+
+
+def shipped_processes() -> tuple[str, ...]:
+    """The names of the processes that come with the package."""
+    return tuple(
+        sorted(file.name.removesuffix(".yaml") for file in SHELF.iterdir() if file.name.endswith(".yaml"))
+    )
+
+
+def find_process(text: str) -> Process:
+    """A built-in process by name, or one read from a YAML file by path."""
+    check_kind(text, str, "a process", "name a built-in one, such as '316', or a .yaml file")
+    if text.lower() in shipped_processes():
+        name = text.lower()
+        return _parse((SHELF / f"{name}.yaml").read_text(encoding="utf-8"), name, Path())
+    if Path(text).suffix.lower() in (".yaml", ".yml"):
+        return read_process(text)
+    known, meant = ", ".join(shipped_processes()), guess(text, shipped_processes())
+    raise BadInput(f"a process must be {known} or a .yaml file, but got {text[:80]!r}{meant}; choose one.")
+
+
+def read_process(file: str | Path) -> Process:
+    """Read a process; a material's file is looked for beside it."""
+    path = Path(file)
+    text = read_text(path, f"the process file {str(file)!r} must be", LARGEST_FILE)
+    return _parse(text, path.stem, path.parent)
+
+
+def _parse(text: str, name: str, folder: Path) -> Process:
+    where = f"the process {name}"
+    given = load_yaml(text, "a process", where)
+    if not isinstance(given, Mapping):
+        raise BadInput(
+            f"{where} must be lines of name: value, but holds something else; start from a built-in one."
+        )
+    material = given.get("material")
+    if isinstance(material, int) and not isinstance(material, bool):
+        material = str(material)  # 304 without quotes
+    if isinstance(material, str) and material.lower() not in shipped_materials():
+        material = str(folder / material)
+    named = {"name": name, **given}
+    return Process.from_json(named if material is None else {**named, "material": material}, where=where)
+
+
+def write_process(process: Process, *, material: str | None = None, folder: Path | None = None) -> str:
+    """The text of a process file: every key with its unit, its range and what it does.
+
+    `material` is the name or file to write in place of the whole table. What would be read again as another
+    process, a material's file being in `folder`, is refused.
+    """
+    text = _write(process, material)
+    if (material is None or folder is not None) and _parse(text, "", folder or Path()) != process:
+        raise BadInput(
+            f"a process file must say what it was given, but that of {process.name} would not; write the "
+            "numbers into it by hand."
+        )
+    return text
+
+
+def _write(process: Process, material: str | None) -> str:
+    inside = describe_material(process.material)
+    whole = yaml.safe_dump({"material": inside}, sort_keys=False, allow_unicode=True, default_flow_style=None)
+    lines = [
+        f"laserloop_process: {FORMAT}",
+        f"name: {json.dumps(process.name, ensure_ascii=False)}",  # JSON's quotes are YAML's too
+        f"# {', '.join(shipped_materials())}, a .yaml or .csv file beside this one, or its properties.",
+        whole.strip() if material is None else f"material: {json.dumps(material, ensure_ascii=False)}",
+    ]
+    section = ""
+    for entry in KEYS:
+        owner, _, key = entry.key.rpartition(".")
+        if owner != section and owner in SECTIONS:
+            lines.append(f"{owner}:")
+        section = owner
+        lines += [f"{'  ' if owner else ''}{line}" for line in _write_entry(process, entry, key)]
+    return "\n".join(lines) + "\n"
+
+
+def _write_entry(process: Process, entry: Key, key: str) -> list[str]:
+    value = entry.tell(get_value(process, entry))
+    if value is None:
+        shown = ""
+    elif entry.names:
+        shown = f" [{', '.join(f'{part:.{DIGITS}g}' for part in value)}]"
+    else:
+        shown = f" {value:.{DIGITS}g}"
+    return [f"# {entry.text} ({entry.rule})", f"{key}:{shown}"]
+
+
+def check_factors(factors: Mapping[str, float]) -> None:
+    """Refuse a name that means nothing and a factor out of range."""
+    for name, factor in factors.items():
+        if name == LAG:
+            _check_lag(factor, factors)
+            continue
+        if name not in FACTORS:
+            raise BadInput(
+                f"a mismatch must be one of {', '.join(FACTORS)} or {LAG}, got "
+                f"{name[:40]!r}{guess(name, (*FACTORS, LAG))}: choose one"
+            )
+        if not LOWEST <= factor <= HIGHEST:
+            raise BadInput(
+                f"a factor of mismatch must lie between {LOWEST:g} and {HIGHEST:g}, got {factor:g} for "
+                f"{name}: 0.9 is 10 % less than the process says"
+            )
+
+
+def _check_lag(lag: float, factors: Mapping[str, float]) -> None:
+    if not 0.0 <= lag <= LONGEST_LAG:
+        raise BadInput(f"{LAG} of a mismatch must be 0 to {LONGEST_LAG:g} µs, got {lag:g}: correct it")
+    if "laser-lag" in factors:
+        raise BadInput(f"a lag is a factor or a time, but laser-lag and {LAG} are both given: drop one")
+
+
+def mismatch(process: Process, factors: Mapping[str, float]) -> Process:
+    """The process as it really is; absorptivity and emissivity are not part of it, see `PlantSettings`."""
+    check_factors(factors)
+    k, cp = factors.get("conductivity", 1.0), factors.get("heat-capacity", 1.0)
+    material = scale_material(process.material, k=k, cp=cp)
+    lag = process.laser.lag * factors.get("laser-lag", 1.0) if LAG not in factors else 1e-6 * factors[LAG]
+    return replace(process, material=material, laser=replace(process.laser, lag=lag))
+
+
+def scale_material(material: Material, *, k: float, cp: float) -> Material:
+    """The same alloy with conductivity and heat capacity multiplied."""
+    if k == cp == 1.0:
+        return material
+    melting = None if material.melting is None else material.melting.scale(k=k, cp=cp)
+    return replace(material, k=_scale(material.k, k), cp=_scale(material.cp, cp), melting=melting)
+
+
+def _scale(curve: Property, factor: float) -> Property:
+    if isinstance(curve, Polynomial):
+        return curve * factor
+    return PchipInterpolator(curve.x, factor * curve(curve.x), extrapolate=False)

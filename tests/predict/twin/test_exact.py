@@ -15,7 +15,7 @@ from laserloop.predict.twin.exact import (
     quasi_steady_gaussian,
     quasi_steady_peak,
 )
-from laserloop.process.material_file import find_material
+from laserloop.process.material import find_material
 
 FloatArray = NDArray[np.float64]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.predict.twin import TwinPredictor
 from laserloop.process import Process
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from laserloop.paths import find_path
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.predict.twin.rollout import KEPT, roll_out
 from laserloop.process import Process

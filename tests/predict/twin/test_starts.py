@@ -16,7 +16,7 @@ POWER = np.full(TICKS, 10.0)
 def make_path(dark: range = range(0), ticks: int = TICKS, process: Process | None = None) -> ScanPath:
     """A polyline with some dark ticks."""
     process = process or Process()
-    path = find_path("polyline:5", ticks=ticks, default_speed=process.speed, tick=process.tick)
+    path = find_path("polyline:5", process, ticks=ticks)
     return ScanPath(
         name=path.name,
         positions=path.positions,

@@ -24,7 +24,7 @@ from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.data.store import COLUMNS
 from laserloop.loop.controllers import Context
 from laserloop.loop.scenario import prepare
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 from laserloop.predict import correction as learned
 from laserloop.predict import model
 from laserloop.predict.correction import (

@@ -16,7 +16,7 @@ from laserloop.bad_input import BadInput
 from laserloop.control.policy import LIMIT, SIZE, Observer, Vector
 from laserloop.loop.run import Testbed
 from laserloop.loop.scenario import TICKS, Scenario, prepare
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 from laserloop.plant import Surface
 from laserloop.predict.twin import Starts
 from laserloop.process import Process, find_process

@@ -23,9 +23,9 @@ from laserloop.loop.scenario import TICKS, Scenario
 from laserloop.native.build import NoCompiler
 from laserloop.native.twin_loops import TwinLoops
 from laserloop.paths import ScanPath
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 from laserloop.process import Process, find_process
-from laserloop.process.mismatch import mismatch
+from laserloop.process.process import mismatch
 
 FloatArray = NDArray[np.float64]
 Bools = NDArray[np.bool_]

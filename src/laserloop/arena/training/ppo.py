@@ -26,7 +26,7 @@ from laserloop.arena.levels import LEVELS
 from laserloop.arena.training.network import freeze
 from laserloop.arena.training.vec_env import MEAN, SPREAD, ScaledLoopEnv, TwinVecEnv
 from laserloop.control.policy import Policy, fingerprint
-from laserloop.paths.families import FAMILIES
+from laserloop.paths.shapes import FAMILIES
 from laserloop.process import find_process
 
 STAGE, LEARNER = "-stage.json", "-learner.zip"  # not part of the model

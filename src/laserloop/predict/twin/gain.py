@@ -22,7 +22,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.process.camera import HEAT_RATIO
+from laserloop.process.keys import HEAT_RATIO
 
 FloatArray = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.paths.preview import Preview
+from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.twin.gain import EXACT, MOST_LATE, D, E, GainFilter, GainSettings, X
 from laserloop.predict.twin.heat import (

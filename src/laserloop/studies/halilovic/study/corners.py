@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from laserloop.loop.scenario import TICKS, Scenario, prepare
 from laserloop.paths import DEFAULT_SPEED, DEFAULT_TICK, ScanPath, find_path
-from laserloop.paths.area import HALF_WIDTH
+from laserloop.paths.shapes import HALF_WIDTH
 from laserloop.predict.model import find_model
 from laserloop.store import solve_case
 from laserloop.studies.halilovic.check import is_near

@@ -9,7 +9,7 @@ from laserloop.data.ensemble import EnsembleSettings
 from laserloop.predict.model import MODEL_FILE, Model, load_model
 from laserloop.predict.networks import Lstm, MsDeepONet, SsAr, SsArLoc, WindowNetwork
 from laserloop.predict.training import FitSettings, Report, train
-from laserloop.process.camera import Sampling
+from laserloop.process.process import Sampling
 
 BASE, CORNER = EnsembleSettings(kind="base"), EnsembleSettings(kind="corner")
 BASE_AGAIN, CORNER_AGAIN = EnsembleSettings(kind="base", seed=1), EnsembleSettings(kind="corner", seed=1)

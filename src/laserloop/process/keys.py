@@ -3,20 +3,26 @@
 One table is behind the file, the JSON, the options of the command line and the comments that `init` writes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
+import yaml
+
 from laserloop.bad_input import BadInput, guess, show
-from laserloop.process.camera import HEAT_RATIO
 
 FORMAT = 1
 DIGITS = 12  # that a file keeps of a number, so that units cost no bits on the way there and back
+LARGEST_FILE = 1_000_000  # bytes; a material's table of a thousand rows takes 40 kB
+HEAT_RATIO = (0.5, 5.0)
+MILLI, MICRO = 1e3, 1e6  # in one
+PAIR = ("low", "high")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Key:
     """One number, or some in a list."""
 
     key: str  # in a file, with its section before a dot
@@ -134,85 +140,82 @@ def _number(given: object) -> float:
         return float("nan")
 
 
-MILLI, MICRO = 1e3, 1e6  # in one
-PAIR = ("low", "high")
-
-ENTRIES = (
-    Entry(
+KEYS = (
+    Key(
         key="plate_mm", field="plate", low=0.2, high=1000.0, unit="mm", per=MILLI, names=("x", "y", "z"),
         slips=(("m", 1e3, 0.0), ("µm", 1e-3, 0.0)),
         text="Edges of the plate; the origin is the centre of its surface.",
     ),
-    Entry(
+    Key(
         key="ambient_k", field="ambient", low=200.0, high=5e3, unit="K", slips=(("°C", 1.0, 273.15),),
         text="Temperature at the start, and always at the plate's bottom.",
     ),
-    Entry(
+    Key(
         key="beam.sigma_um", field="beam.sigma", low=5.0, high=1e4, unit="µm", per=MICRO,
         slips=(("mm", 1e3, 0.0), ("m", 1e6, 0.0)),
         text="Standard deviation of the Gaussian beam (a quarter of its 1/e² diameter); wider is cooler.",
     ),
-    Entry(
+    Key(
         key="beam.absorptivity", field="beam.absorptivity", low=1e-4, high=1.0, slips=(("%", 0.01, 0.0),),
         text="Share of the power that becomes heat; 1 if powers are absorbed powers.",
     ),
-    Entry(
+    Key(
         key="laser.power_w", field="laser.power", low=0.0, high=1e4, unit="W", names=PAIR, rising=True,
         text="The least and the most that the laser can give while it is on.",
     ),
-    Entry(
+    Key(
         key="laser.lag_us", field="laser.lag", low=0.0, high=1e5, unit="µs", per=MICRO,
         text="Time constant with which the laser follows its command; 0 is at once.",
     ),
-    Entry(
+    Key(
         key="tick_us", field="tick", low=1e-2, high=1e6, unit="µs", per=MICRO, slips=(("s", 1e6, 0.0),),
         text="Control period, during which the power is constant.",
     ),
-    Entry(
+    Key(
         key="speed_mm_s", field="speed", low=1e-3, high=2e4, unit="mm/s", per=MILLI,
         slips=(("mm/min", 1 / 60, 0.0),),
         text="Scan speed where a path does not give its own; slower is hotter.",
     ),
-    Entry(
+    Key(
         key="window_k", field="window", low=1.0, high=1e4, unit="K", names=PAIR, rising=True,
         text="Process window of the peak temperature: soft below, hard above.",
     ),
-    Entry(
+    Key(
         key="camera.pixel_um", field="camera.pixel", low=1.0, high=1e4, unit="µm", per=MICRO, optional=True,
         slips=(("mm", 1e3, 0.0), ("m", 1e6, 0.0)),
         text="Edge of a pixel on the plate; empty: as fine as the simulation's grid.",
     ),
-    Entry(
+    Key(
         key="camera.noise_k", field="camera.noise", low=0.0, high=1e3, unit="K",
         text="Standard deviation of the noise in each pixel.",
     ),
-    Entry(
+    Key(
         key="camera.exposure_ticks", field="camera.exposure", low=1, high=1000, unit="ticks", whole=True,
         text="Ticks averaged into an image; more blurs a moving beam.",
     ),
-    Entry(
+    Key(
         key="camera.delay_ticks", field="camera.delay", low=0, high=1000, unit="ticks", whole=True,
         text="Ticks from the end of the exposure until the image is there.",
     ),
-    Entry(
+    Key(
         key="camera.every_ticks", field="camera.every", low=1, high=1000, unit="ticks", whole=True,
         text="Ticks from one image to the next.",
     ),
-    Entry(
+    Key(
         key="camera.heat_ratio", field="camera.heat_ratio", low=0.05, high=20.0, names=PAIR, rising=True,
         newly=HEAT_RATIO,
         text="Least and most of the heat expected that an image may show; the twin's gain stays within.",
     ),
 )  # fmt: skip
 
-BY_KEY = {entry.key: entry for entry in ENTRIES}
-SECTIONS = tuple(dict.fromkeys(entry.key.partition(".")[0] for entry in ENTRIES if "." in entry.key))
+BY_NAME = {entry.key: entry for entry in KEYS}
+SECTIONS = tuple(dict.fromkeys(entry.key.partition(".")[0] for entry in KEYS if "." in entry.key))
 OTHERS = ("laserloop_process", "name", "material")
 
 
-def find_entry(name: str) -> Entry:
+def find_key(name: str) -> Key:
     """The entry with this key, its section left out or not."""
-    found = [entry for entry in ENTRIES if name in (entry.key, entry.key.rpartition(".")[2])]
+    found = [entry for entry in KEYS if name in (entry.key, entry.key.rpartition(".")[2])]
     if len(found) != 1:
         raise BadInput(
             f"a process has the keys {_list_keys()}, but {name[:40]!r} was given"
@@ -221,7 +224,7 @@ def find_entry(name: str) -> Entry:
     return found[0]
 
 
-def check_keys(given: Mapping[str, Any], where: str) -> dict[Entry, Any]:
+def check_keys(given: Mapping[str, Any], where: str) -> dict[Key, Any]:
     """The entries that are given, with what was given; a key that means nothing is refused by name."""
     if given.get("laserloop_process", FORMAT) != FORMAT:
         raise BadInput(
@@ -244,28 +247,28 @@ def check_keys(given: Mapping[str, Any], where: str) -> dict[Entry, Any]:
             )
         flat |= found
     for key in flat:
-        if key not in BY_KEY:
+        if key not in BY_NAME:
             raise BadInput(
                 f"{where} may have the keys {_list_keys()}, but has {str(key)[:40]!r}"
                 f"{guess(key, _name_keys())}; correct or remove it."
             )
-    return {BY_KEY[key]: value for key, value in flat.items()}
+    return {BY_NAME[key]: value for key, value in flat.items()}
 
 
-def get_value(process: Any, entry: Entry) -> Any:
+def get_value(process: Any, entry: Key) -> Any:
     """The SI value of an entry in a process."""
     for name in entry.field.split("."):
         process = getattr(process, name)
     return process
 
 
-def set_value(told: dict[str, Any], entry: Entry, value: Any) -> None:
+def set_value(told: dict[str, Any], entry: Key, value: Any) -> None:
     """Put a value where a file has it."""
     section, _, name = entry.key.rpartition(".")
     (told.setdefault(section, {}) if section else told)[name] = value
 
 
-def drop_value(told: dict[str, Any], entry: Entry) -> None:
+def drop_value(told: dict[str, Any], entry: Key) -> None:
     """Take a value away from where a file has it."""
     section, _, name = entry.key.rpartition(".")
     del (told[section] if section else told)[name]
@@ -273,8 +276,59 @@ def drop_value(told: dict[str, Any], entry: Entry) -> None:
 
 def _name_keys() -> list[str]:
     """Keys as people write them, with their section and without."""
-    return [*OTHERS, *BY_KEY, *(key.rpartition(".")[2] for key in BY_KEY), *SECTIONS]
+    return [*OTHERS, *BY_NAME, *(key.rpartition(".")[2] for key in BY_NAME), *SECTIONS]
 
 
 def _list_keys() -> str:
-    return ", ".join((*OTHERS[1:], *BY_KEY))
+    return ", ".join((*OTHERS[1:], *BY_NAME))
+
+
+def read_text(file: str | Path, rule: str, largest: int) -> str:
+    """What is in `file`; `rule` begins the sentence that says what it must be."""
+    try:
+        with Path(file).open("rb") as stream:
+            content = stream.read(largest + 1)
+    except (OSError, ValueError) as problem:  # ValueError: a null byte in the name
+        reason = getattr(problem, "strerror", None) or "not a path"
+        raise BadInput(f"{rule} readable, but is not ({reason}); check its name.") from None
+    if len(content) > largest:
+        raise BadInput(f"{rule} at most {largest} bytes long, but is longer; keep only what is needed.")
+    if not content.strip():
+        raise BadInput(f"{rule} filled, but is empty; start from one that is shipped.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise BadInput(f"{rule} UTF-8 text, but byte {problem.start + 1} is not; save it as text.") from None
+
+
+def load_yaml(text: str, noun: str, where: str) -> object:
+    """The content of a YAML text; what is no YAML, an alias or a key that comes twice is refused."""
+    try:
+        return yaml.load(text, Loader=_PlainLoader)
+    except Exception as problem:  # PyYAML leaks KeyError, AttributeError, RecursionError and more
+        line = getattr(getattr(problem, "problem_mark", None), "line", None)
+        place = where if line is None else f"line {line + 1} of {where}"
+        told = problem.problem if isinstance(problem, _NotPlain) else "cannot be read as such"
+        raise BadInput(f"{noun} must be plain YAML, but {place} {told}; correct it.") from None
+
+
+class _NotPlain(yaml.MarkedYAMLError):
+    """YAML that a program writes, not a person."""
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Safe YAML without aliases, which a few lines can grow beyond any memory, and without double keys."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]  # of PyYAML's stubs
+            raise _NotPlain(problem="has an alias", problem_mark=mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen = set[str]()
+        for key, _ in node.value:
+            if str(key.value) in seen:
+                raise _NotPlain(problem=f"has the key {key.value[:40]!r} twice", problem_mark=key.start_mark)
+            seen.add(str(key.value))
+        return super().construct_mapping(node, deep=deep)
