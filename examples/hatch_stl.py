@@ -1,5 +1,6 @@
 """A shape becomes a layer file: PySLM (pip install PythonSLM) slices and hatches an STL, which is planned."""
 
+import warnings
 from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +14,7 @@ from laserloop.report.save import save_figure
 
 def hatch(file: Path, *, layer_um: float = 40.0, hatch_um: float = 100.0, turn_deg: float = 67.0) -> str:
     """The text of a Common Layer Interface file in mm: a contour around hatches, layer by layer."""
+    warnings.filterwarnings("ignore", category=DeprecationWarning)  # names of SciPy that PySLM still uses
     from pyslm import Part, hatching
 
     part = Part("part")
@@ -29,11 +31,10 @@ def hatch(file: Path, *, layer_um: float = 40.0, hatch_um: float = 100.0, turn_d
         lines.append(f"$$LAYER/{bottom + (k + 1) * layer_um / 1e3:.5f}")
         for geometry in hatcher.hatch(outlines).geometry if outlines else []:
             numbers = ",".join(f"{value:.5f}" for value in geometry.coords[:, :2].ravel())
-            count = len(geometry.coords)
-            hatches = type(geometry).__name__ == "HatchGeometry"
-            lines.append(
-                f"$$HATCHES/1,{count // 2},{numbers}" if hatches else f"$$POLYLINE/1,1,{count},{numbers}"
-            )
+            if type(geometry).__name__ == "HatchGeometry":
+                lines.append(f"$$HATCHES/1,{len(geometry.coords) // 2},{numbers}")
+            else:
+                lines.append(f"$$POLYLINE/1,1,{len(geometry.coords)},{numbers}")
     return "\n".join([*lines, "$$GEOMETRYEND", ""])
 
 
