@@ -26,7 +26,7 @@ from laserloop.cluster import check_workers, open_cluster, share_out
 from laserloop.data.episode import find_turns
 from laserloop.loop.scenario import Scenario, keep_case
 from laserloop.predict.twin.rollout import judge_reach
-from laserloop.report.run_record import mark_judged
+from laserloop.report.record import mark_judged
 from laserloop.report.save import dump, save
 from laserloop.store import has_case
 from laserloop.versions import find_versions, hash_code

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import laserloop as ll
 from laserloop.paths import Placement, ScanFile
 from laserloop.planning.job import Job, plan_job
-from laserloop.report.plan_figures import draw_plan
+from laserloop.report.plans import draw_plan
 from laserloop.report.save import save_figure
 
 

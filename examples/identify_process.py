@@ -8,7 +8,7 @@ import laserloop as ll
 from laserloop.identification import FitSettings, identify
 from laserloop.logs import read_log
 from laserloop.loop.scenario import Scenario, prepare
-from laserloop.report.fit import draw_fit
+from laserloop.report.plans import draw_fit
 from laserloop.report.save import save_figure
 
 

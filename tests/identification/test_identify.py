@@ -9,8 +9,8 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.identification import Fit, FitSettings, identify
 from laserloop.identification.experiment import set_up
+from laserloop.identification.fit import Search
 from laserloop.identification.parameters import apply, check_names
-from laserloop.identification.search import Search
 from laserloop.logs import Recording
 from laserloop.logs.csv_log import from_ticks
 from laserloop.paths import ScanPath, find_path

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from laserloop.identification.intervals import find_covariance, find_half_widths, tell_inseparable
+from laserloop.identification.fit import find_covariance, half_widths, tell_inseparable
 
 
 def simulate(rng: np.random.Generator, memory: float, n: int = 400) -> tuple[float, float, float]:
@@ -15,7 +15,7 @@ def simulate(rng: np.random.Generator, memory: float, n: int = 400) -> tuple[flo
         e[k] = memory * e[k - 1] + np.sqrt(1 - memory**2) * rng.normal()
     slope = float((x.T @ e / (x.T @ x)).item())
     residual = e - x[:, 0] * slope
-    half = find_half_widths(find_covariance(x, residual, np.array([10.0])), n)[0]
+    half = half_widths(find_covariance(x, residual, np.array([10.0])), n)[0]
     white = 1.96 * residual.std() / np.sqrt((x**2).sum())
     return slope, float(half), float(white)
 

@@ -8,10 +8,9 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.identification import FitSettings, identify
-from laserloop.identification.experiment import set_up
-from laserloop.identification.parameters import LAG, OFFSETS, SCANNER, USUAL, WITH_PLACES, check_names
-from laserloop.identification.places import START, find_settled
-from laserloop.identification.search import Search
+from laserloop.identification.experiment import START, find_settled, set_up
+from laserloop.identification.fit import Search
+from laserloop.identification.parameters import DEFAULTS, LAG, OFFSETS, SCANNER, WITH_PLACES, check_names
 from laserloop.logs import Recording
 from laserloop.logs.csv_log import from_ticks
 from laserloop.paths import ScanPath, find_path
@@ -143,7 +142,7 @@ def test_a_log_without_places_is_fitted_as_before() -> None:
     for place in (None, np.full((120, 2), np.nan)):
         plain = replace(whole, readings=replace(whole.readings, place=place))
         search = Search(set_up(plain, Process(), 2000), FitSettings())
-        assert search.names == USUAL
+        assert search.names == DEFAULTS
     told = identify(plain, Process(), FitSettings(names=("absorptivity",), steps=1)).to_json()
     assert not {"sentences", "laser_lag_us", "scanner_late_ticks", *OFFSETS} & set(told)
     with pytest.raises(BadInput, match="add measured_peak_x_mm"):

@@ -19,12 +19,18 @@ from tests.report import conftest
 
 from laserloop.control.controller import Status
 from laserloop.report.figures import draw_history, draw_overview
-from laserloop.report.fit import draw_fit, tabulate_fit
-from laserloop.report.plan_figures import draw_layers, draw_plan
-from laserloop.report.plan_tables import tabulate_layers, tabulate_parts, tabulate_plan
+from laserloop.report.plans import draw_fit, draw_layers, draw_plan
 from laserloop.report.run_figures import draw_comparison, draw_residual_map, draw_run, draw_tick_times
-from laserloop.report.run_tables import tabulate_run, tabulate_runs
-from laserloop.report.tables import tabulate_episode, tabulate_replay
+from laserloop.report.tables import (
+    tabulate_episode,
+    tabulate_fit,
+    tabulate_layers,
+    tabulate_parts,
+    tabulate_plan,
+    tabulate_replay,
+    tabulate_run,
+    tabulate_runs,
+)
 
 PINS = Path(__file__).with_name("pins.json")
 MOST = 40  # numbers of a curve

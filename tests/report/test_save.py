@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from laserloop.bad_input import BadInput
-from laserloop.report.folder import save_comparison
+from laserloop.report.page import save_comparison
 from laserloop.report.save import check_target, dump, save, save_figure
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from laserloop.report.run_page import render_comparison
-from laserloop.report.sheet import make_plate
+from laserloop.report.page import make_plate, render_comparison
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 

@@ -10,9 +10,8 @@ from laserloop.arena.runs import RUNS
 from laserloop.arena.scores import Row
 from laserloop.arena.standings import ORACLE
 from laserloop.arena.tables import Tables
-from laserloop.report.run_page import render_comparison
+from laserloop.report.page import make_plate, render, render_comparison
 from laserloop.report.save import save, save_figure
-from laserloop.report.sheet import make_plate, render
 from laserloop.store import RESULT_FILE, read_result
 
 PAGES = "pages"

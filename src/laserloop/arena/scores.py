@@ -16,7 +16,7 @@ from laserloop.arena.coverage import cover_record
 from laserloop.arena.tasks import Task, find_task
 from laserloop.control.controller import Status
 from laserloop.loop.record import COMPLETED
-from laserloop.report.run_record import mark_counted
+from laserloop.report.record import mark_counted
 
 FloatArray = NDArray[np.float64]
 Row = dict[str, Any]

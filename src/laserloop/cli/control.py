@@ -140,7 +140,7 @@ def control(
         laserloop control part.gcode --plant graded --process ti64 --controller pi
     """
     from laserloop.loop.scenario import TICKS, Scenario
-    from laserloop.report.run_tables import tabulate_run
+    from laserloop.report.tables import tabulate_run
 
     for option, file in (("--table", table), ("--plot", plot), ("--map", map_file)):
         check_output(option, file)

@@ -48,9 +48,9 @@ def demo(
 
         laserloop demo --out out/demo
     """
-    from laserloop.report.folder import save_comparison
-    from laserloop.report.run_story import conclude
-    from laserloop.report.run_tables import tabulate_runs
+    from laserloop.report.page import save_comparison
+    from laserloop.report.record import conclude
+    from laserloop.report.tables import tabulate_runs
 
     check_output("--out", out / "index.html")
     notes = dict[str, None]()

@@ -59,8 +59,9 @@ def identify(
     from laserloop.identification import FitSettings
     from laserloop.identification import identify as fit_process
     from laserloop.process.process import write_process
-    from laserloop.report.fit import draw_fit, tabulate_fit
+    from laserloop.report.plans import draw_fit
     from laserloop.report.save import save, save_figure
+    from laserloop.report.tables import tabulate_fit
     from laserloop.report.terminal import show_progress
 
     for option, file in (("--out", out), ("--plot", plot)):

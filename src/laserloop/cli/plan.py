@@ -125,7 +125,7 @@ def _plan_one(
     path: str, job: "Job", check: CheckOptions, outputs: tuple[Path, Path | None, Path | None]
 ) -> int:
     from laserloop.planning.verify import plan_refined
-    from laserloop.report.plan_tables import tabulate_layers, tabulate_plan
+    from laserloop.report.tables import tabulate_layers, tabulate_plan
     from laserloop.report.terminal import show
 
     out, json_file, plot = outputs
@@ -184,8 +184,8 @@ def _plan_several(
 ) -> int:
     """Files that do not heat each other, into a folder; one that cannot be planned stops no other."""
     from laserloop.planning.verify import plan_parts
-    from laserloop.report.plan_tables import tabulate_parts
     from laserloop.report.save import save
+    from laserloop.report.tables import tabulate_parts
     from laserloop.report.terminal import show_progress
 
     places = {part.path: out / _name_planned(part.path) for part in parts}
@@ -263,7 +263,7 @@ def _write(out: Path, planned: "FilePlan") -> None:
 
 def _draw(plot: Path, planned: "FilePlan", record: dict[str, Any]) -> None:
     """One layer over time, or all layers at a glance."""
-    from laserloop.report.plan_figures import draw_layers, draw_plan
+    from laserloop.report.plans import draw_layers, draw_plan
     from laserloop.report.save import save_figure
 
     if len(planned.layers) > 1:

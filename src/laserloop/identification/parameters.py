@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from laserloop.bad_input import BadInput
-from laserloop.identification.places import MISPLACED, SURE
 from laserloop.process import Process
 from laserloop.process.process import scale_material
 
 FACTORS = ("absorptivity", "diffusivity", "sigma", "gain")  # fitted as logarithms
+MISPLACED = 0.05  # σ, by which the plant may tell a place wrongly, whatever the noise
+SURE = 0.1  # σ, standard error of an offset above which it is not told
 DELAYS = 20  # ticks, the most that is looked for
 LAG = "laser_lag_us"  # fitted in times that the beam takes for σ: it may be 0, which no factor reaches
 SCANNER = "scanner_late_ticks"  # fitted in the same unit
@@ -23,8 +24,8 @@ NAMES = (*FACTORS, "delay", LAG, SCANNER, *OFFSETS)
 TRAIL = "trail"  # σ, by which the plant may tell wrongly how far a peak is behind the beam; never reported
 OF_HEAT = ("absorptivity", "diffusivity", "sigma")  # change the temperatures, not only how they are read
 CHANGE_HEAT = (*OF_HEAT, LAG, SCANNER)
-USUAL = ("absorptivity", "diffusivity", "sigma", "delay")
-WITH_PLACES = (*USUAL, LAG, SCANNER, *OFFSETS)  # the usual ones of a log that says where peaks were seen
+DEFAULTS = ("absorptivity", "diffusivity", "sigma", "delay")
+WITH_PLACES = (*DEFAULTS, LAG, SCANNER, *OFFSETS)  # the usual ones of a log that says where peaks were seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from laserloop.live.live_run import MOST_NOTES, say_on_page
 from laserloop.live.telemetry import SUFFIX, find_frame
-from laserloop.report.run_record import find_troubles, name_model, name_runs
+from laserloop.report.record import find_troubles, name_model, name_runs
 
 LARGEST = 50_000_000  # bytes; a run of 100,000 ticks has some 20 million
 MOST_RUNS = 20_000  # that are listed

@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from laserloop.data.episode import WINDOW, Episode
-from laserloop.report.story import describe_power
+from laserloop.report.record import describe_power
 
 FloatArray = NDArray[np.float64]
 Window = tuple[float, float]  # K

@@ -31,8 +31,9 @@ from laserloop.report.figures import (
     frame,
     mark_turns,
 )
-from laserloop.report.run_record import (
+from laserloop.report.record import (
     Record,
+    capitalise,
     find_interval,
     find_residual,
     find_sharp_turns,
@@ -44,8 +45,8 @@ from laserloop.report.run_record import (
     read,
     read_margin,
     read_window,
+    show_ms,
 )
-from laserloop.report.run_story import capitalise, show_ms
 
 Look = tuple[str, Literal["-", "--", "-.", ":"], str]  # colour, line, marker
 

@@ -1,17 +1,165 @@
-"""Tables for the terminal."""
+"""Tables for the terminal: closed loops, episodes, plans, fits and replays."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from laserloop.data.episode import Episode
-from laserloop.report.story import describe_power
+from laserloop.bad_input import plain
+from laserloop.report.record import (
+    Record,
+    completes,
+    describe_power,
+    find_interval,
+    find_troubles,
+    name_model,
+    name_runs,
+    read_other,
+    read_window,
+    show_kelvin,
+    show_ms,
+    show_percent,
+    tell_counting,
+    tell_reading,
+)
+
+if TYPE_CHECKING:
+    from laserloop.data.episode import Episode
+
+MANY = 12  # layers; of more the table shows the ends
+
+VERDICTS = {True: "yes", False: "NO", None: "not simulated"}
+HEADINGS = {"point": "by point", "segment": "by segment", "vector": "by vector"}
+ROWS = {
+    "absorptivity": ("absorptivity", ".4f"),
+    "diffusivity_factor": ("diffusivity, × the alloy's", ".4f"),
+    "sigma_um": ("beam σ, µm", ".2f"),
+    "gain": ("gain of the readings", ".4f"),
+    "delay_ticks": ("camera's delay, ticks", ".2f"),
+    "laser_lag_us": ("laser's lag, µs", ".1f"),
+    "scanner_late_ticks": ("scanner late by, ticks", ".2f"),
+    "offset_x_um": ("images' offset in x, µm", ".1f"),
+    "offset_y_um": ("images' offset in y, µm", ".1f"),
+}
+NOTHING = "–"
 
 
-def tabulate_episode(episode: Episode) -> Table:
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A column of the table: its name, a narrow heading for the terminal, and how it reads in a record."""
+
+    name: str
+    heading: str
+    show: Callable[[Record], str]
+
+
+def _show(key: str, layout: str) -> Callable[[Record], str]:
+    """How a number of a record is shown; None is a dash."""
+    return lambda record: NOTHING if record[key] is None else format(record[key], layout)
+
+
+SCORES = (
+    Score("model", "model", lambda record: name_model(record) or NOTHING),
+    Score("highest T_max, K", "T_max\nK", _show("t_max_k", ".1f")),
+    Score("overshoot, K", "over\nK", lambda r: _show_excess(r["overshoot_k"])),
+    Score("ticks over", "over\nticks", _show("n_over", "d")),
+    Score("time over, ms", "over\nms", _show("over_ms", ".4g")),
+    Score("below", "below", lambda record: show_percent(record["below_fraction"])),
+    Score("mean power, W", "power\nW", _show("power_mean_w", ".2f")),
+    Score("mean |ΔP|, W", "|ΔP|\nW", _show("power_step_mean_w", ".2f")),
+    Score("median tick", "tick", lambda record: show_ms(record["tick_ms"]["median"])),
+)
+
+
+def tabulate_runs(records: Sequence[Record]) -> Table:
+    """Several runs, a line each; below them every tick that was not simply solved."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, caption_justify="left")
+    table.add_column("controller")
+    for score in SCORES:
+        is_model = score.name == "model"
+        table.add_column(score.heading, justify="left" if is_model else "right", no_wrap=not is_model)
+    names = name_runs(records)
+    for name, record in zip(names, records, strict=True):
+        table.add_row(Text(name), *(Text(score.show(record)) for score in SCORES))
+    notes = [f"{name}: {note}" for name, r in zip(names, records, strict=True) for note in list_troubles(r)]
+    table.caption = Text("\n".join(notes)) if notes else None
+    return table
+
+
+def tabulate_run(record: Record) -> Table:
+    """One run, a line for each fact."""
+    low, high = read_window(record)
+    ticks = f"{record['ticks']} ticks of {show_ms(1e3 * find_interval(record))}"
+    facts = {
+        "path": f"{Path(record['path']).name}, {ticks}",
+        "plant": record["plant"],
+        "controller": record["controller"],
+        **{score.name: score.show(record) for score in SCORES},
+        "starts": _describe_starts(record),
+        tell_reading(record, other=True): _describe_other(record),
+        "residual": _describe_residual(record),
+        "tick": _describe_times(record, "tick_ms"),
+        "solver": _describe_times(record, "solve_ms") if record["solve_ms"]["max"] else NOTHING,
+        "statuses": "; ".join(f"{count} × {status}" for status, count in record["statuses"].items()),
+    }
+    facts["below"] += f", by up to {_show_excess(record['deepest_below_k'])} K"
+    if not completes(record):
+        facts["ending"] = record["ending"]
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), caption_justify="left")
+    for name, fact in facts.items():
+        table.add_row(Text(name, style="dim"), Text(fact))
+    own = f"T_max is that of the {tell_reading(record)}."
+    table.caption = Text(f"Window {low:g} to {high:g} K. {tell_counting([record])} {own}")
+    return table
+
+
+def list_troubles(record: Record) -> list[str]:
+    """Statuses that were not simply solved, with their counts, and an ending before the end of the path."""
+    troubles = [f"{count} × {status}" for status, count in find_troubles(record).items()]
+    return troubles if completes(record) else [*troubles, record["ending"]]
+
+
+def _describe_starts(record: Record) -> str:
+    """The first ticks after the laser comes on; older runs do not tell."""
+    if "starts" not in record:
+        return NOTHING
+    starts = record["starts"]
+    ticks = starts["ticks_to_floor"]
+    floor = "the window is not reached" if ticks is None else f"the window is reached by tick {ticks}"
+    return f"{_show_excess(starts['over_k'])} K over; {floor}"
+
+
+def _describe_other(record: Record) -> str:
+    other = read_other(record)
+    if other["t_max_k"] is None:
+        return NOTHING
+    below = show_percent(other["below_fraction"])
+    return f"highest {other['t_max_k']:.1f} K, {other['n_over']} ticks over, {below} below"
+
+
+def _describe_residual(record: Record) -> str:
+    worst = record.get("worst_residual")
+    if record["residual_rms_k"] is None or worst is None:
+        return NOTHING
+    rms, mean = record["residual_rms_k"], record["residual_mean_k"]
+    where = f"({worst['x_mm']:.2f}, {worst['y_mm']:.2f}) mm, {worst['t_ms']:.2f} ms"
+    return f"RMS {rms:.1f} K, mean {mean:+.1f} K, worst {worst['residual_k']:+.1f} K at {where}"
+
+
+def _describe_times(record: Record, name: str) -> str:
+    times = record[name]
+    return ", ".join(f"{label} {show_ms(times[label])}" for label in ("median", "p95", "p99", "max"))
+
+
+def _show_excess(kelvin: float | None) -> str:
+    return NOTHING if kelvin is None else show_kelvin(kelvin)
+
+
+def tabulate_episode(episode: "Episode") -> Table:
     """What one episode did, a line for each fact."""
     s, (low, high) = episode.summarise(), episode.settings.process.window
     k, tick = episode.hottest_tick, episode.settings.tick
@@ -77,9 +225,138 @@ def tabulate_replay(record: Mapping[str, Any]) -> Table:
     return tabulate_numbers(facts)
 
 
-def _show_range(episode: Episode, T: Any) -> str:
+def _show_range(episode: "Episode", T: Any) -> str:
     return f"{T[episode.counts_below].min():.1f} – {T[episode.counts_above].max():.1f} K"
 
 
 def _show_ticks(count: int, of: int, tick: float) -> str:
     return f"{count} of {of} ticks ({count * tick * 1e3:.2f} ms)"
+
+
+def tabulate_fit(record: Mapping[str, Any]) -> Table:
+    """Values and intervals."""
+    caption = (
+        f"{record['readings']} readings of {record['log']}; residual {record['residual_rms_k']:.1f} K RMS, "
+        f"noise of a pixel {record['noise_k']:.1f} K; {record['plant_runs']} simulations on the graded plant."
+    )
+    table = Table(box=SIMPLE_HEAD, caption=Text(caption), caption_justify="left")
+    for heading in ("", "value", "95 % interval"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    for key, (label, digits) in ROWS.items():
+        if key in record:
+            found = record[key]
+            if not found.get("told", True):
+                table.add_row(Text(label), Text("not told"), Text(""))
+                continue
+            ends = f"{found['low']:{digits}} – {found['high']:{digits}}"
+            table.add_row(Text(label), Text(f"{found['value']:{digits}}"), Text(ends))
+    return table
+
+
+def tabulate_plan(record: Mapping[str, Any]) -> Table:
+    """What one plan promises, and what came of it, a line for each fact."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    facts = {
+        "planned": f"{record['path']}, {HEADINGS[record['by']]}: {record['commands']} powers for "
+        f"{record['vectors']} vectors, {record['ticks']} ticks{_tell_refined(record.get('refined', 0))}",
+        "window": "{:g} – {:g} K".format(*record["window_k"]) + _tell_reached(record),
+        "planned T_max": _show_plan(record),
+    }
+    if "verified" in record:
+        facts["simulated T_max"] = _show_plan(record["verified"]) + ", on graded"
+    facts["holds"] = VERDICTS[record["holds"]]
+    watts = record["power_w"]
+    facts["power"] = f"{min(watts):.4g} – {max(watts):.4g} W, {record['power_means']}"
+    saved = record["time_saved_s"]
+    facts["time"] = show_ms(1e3 * record["time_s"]) + (
+        f", {show_ms(1e3 * saved)} less" if saved > 1e-9 else ""
+    )
+    if len(record["layers"]) > 1:
+        facts["layers"] = str(len(record["layers"]))
+    facts["written"] = record["out"] + (f"; picture: {record['plot']}" if "plot" in record else "")
+    for name, fact in facts.items():
+        table.add_row(Text(name, style="dim"), Text(fact))
+    return table
+
+
+def tabulate_layers(record: Mapping[str, Any]) -> Table:
+    """A line for each layer; of many the first and the last."""
+    table = Table(box=SIMPLE_HEAD)
+    simulated = ("simulated, K",) if "verified" in record else ()
+    headings = ("layer", "vectors", "powers", "planned T_max, K", *simulated, "mean W", "ms")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    layers = list(enumerate(record["layers"], start=1))
+    shown = layers if len(layers) <= MANY else [*layers[: MANY // 2], *layers[-MANY // 2 :]]
+    for k, told in shown:
+        if len(layers) > MANY and k == layers[-MANY // 2][0]:
+            table.add_row(*["…"] * len(headings))
+        table.add_row(
+            str(k),
+            str(told["vectors"]),
+            str(told["commands"]),
+            _range(told),
+            *((_range_of_plant(told),) if simulated else ()),
+            f"{told['power_mean_w']:.2f}",
+            plain(1e3 * told["time_s"], 4),
+        )
+    return table
+
+
+def tabulate_parts(records: Sequence[Mapping[str, Any]]) -> Table:
+    """A line for each file."""
+    table = Table(box=SIMPLE_HEAD)
+    simulated = ("simulated, K",) if any("verified" in record for record in records) else ()
+    headings = (
+        "file",
+        "layers",
+        "vectors",
+        "powers",
+        "planned T_max, K",
+        *simulated,
+        "holds",
+        "ms",
+        "written",
+    )
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in ("file", "written") else "right")
+    for record in records:
+        table.add_row(
+            Text(record["path"]),
+            *(str(count) for count in (len(record["layers"]), record["vectors"], record["commands"])),
+            _range(record),
+            *(
+                (_range(record["verified"]) if "verified" in record else "not simulated",)
+                if simulated
+                else ()
+            ),
+            VERDICTS[record["holds"]],
+            plain(1e3 * record["time_s"], 4),
+            Text(record["out"]),
+        )
+    return table
+
+
+def _tell_reached(record: Mapping[str, Any]) -> str:
+    """That a window is not reached at all, as simulated, else as planned."""
+    told, (low, high) = record.get("verified", record), record["window_k"]
+    return ", NOT REACHED in any tick" if told["t_max_k"] < low or told["t_min_k"] > high else ""
+
+
+def _tell_refined(rounds: int) -> str:
+    return f", refined {'once' if rounds == 1 else f'{rounds} times'} on graded" if rounds else ""
+
+
+def _show_plan(told: Mapping[str, Any]) -> str:
+    over, below = told["n_over"], told["below_fraction"]
+    ticks = "1 tick" if over == 1 else f"{over} ticks"
+    trouble = f"; {ticks} over, {show_percent(below)} below" if over or below else ""
+    return f"{_range(told)} K{trouble}"
+
+
+def _range_of_plant(told: Mapping[str, Any]) -> str:
+    return _range(told["verified"]) if "verified" in told else "not simulated"
+
+
+def _range(told: Mapping[str, Any]) -> str:
+    return f"{told['t_min_k']:.1f} – {told['t_max_k']:.1f}"

@@ -16,16 +16,16 @@ from laserloop.data.ensemble import Excitation, draw_power
 from laserloop.paths import find_path
 from laserloop.process import find_material
 from laserloop.report.figures import BAND, COLD, FAINT, HOT, INK, STYLE, WIDTH, mark_turns
-from laserloop.report.run_figures import LOOKS, Look, draw_residual_map, draw_run
-from laserloop.report.run_record import (
+from laserloop.report.record import (
     find_sharp_turns,
     mark_judged,
     mark_over,
     read,
     read_margin,
     read_window,
+    show_ms,
 )
-from laserloop.report.run_story import show_ms
+from laserloop.report.run_figures import LOOKS, Look, draw_residual_map, draw_run
 from laserloop.studies.halilovic.published import ONE_SHOT_STEPS, SS_AR_STEPS, TIMING
 from laserloop.studies.halilovic.results import BASE, CORNER, GUARDED, LABELS, Record, Results, index
 from laserloop.studies.halilovic.study.plant_accuracy import SETTLED, SPEED, TICK

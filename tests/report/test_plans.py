@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.colors import to_hex
 
 from laserloop.report.figures import BAND, COLD, INK
-from laserloop.report.plan_figures import draw_layers, draw_plan
+from laserloop.report.plans import draw_layers, draw_plan
 
 TOLD: dict[str, Any] = {
     **{"path": "parts/part.gcode", "window_k": [760.0, 800.0], "holds": True},

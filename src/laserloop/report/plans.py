@@ -1,4 +1,4 @@
-"""Figures of plans: one layer over time, or all layers of a file at a glance."""
+"""Figures of plans, one layer over time or all layers of a file at a glance, and of fits."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from laserloop.report.figures import BAND, COLD, HOT, INK, STYLE, WIDTH
+from laserloop.report.figures import BAND, COLD, FAINT, HOT, INK, STYLE, WIDTH
 
 FloatArray = NDArray[np.float64]
 Told = Mapping[str, Any]
@@ -103,4 +103,24 @@ def _finish(figure: Figure, lower: Axes, handles: list[Line2D]) -> Figure:
     lower.set_ylim(0.0, max(1.0, 1.08 * lower.dataLim.y1))
     signs = [*handles, Patch(color=BAND, alpha=0.16, label="window")]
     figure.legend(handles=signs, loc="outside lower left", ncols=len(signs), columnspacing=1.2)
+    return figure
+
+
+@mpl.rc_context(STYLE)
+def draw_fit(record: Mapping[str, Any]) -> Figure:
+    """Readings, fit and residuals over time."""
+    t = 1e3 * np.array(record["series"]["t_s"])
+    measured, fitted = (np.array(record["series"][name]) for name in ("t_measured_k", "t_fitted_k"))
+    figure = Figure(figsize=(WIDTH, 0.75 * WIDTH), layout="constrained")
+    upper, lower = figure.subplots(2, sharex=True, height_ratios=(2, 1))
+    upper.plot(t, measured, ".", color=COLD, markersize=3, label="reading")
+    upper.plot(t, fitted, color=INK, label="fitted process on the graded plant")
+    upper.set_ylabel("peak, K")
+    upper.legend(loc="lower right")
+    rms, process = record["residual_rms_k"], record["process"]["name"]
+    upper.set_title(f"{record['log']}: {process}, residual {rms:.1f} K RMS", loc="left")
+    lower.axhline(0.0, color=FAINT)
+    lower.plot(t, measured - fitted, ".", color=COLD, markersize=3)
+    lower.set_ylabel("residual, K")
+    lower.set_xlabel("time of arrival, ms")
     return figure

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from laserloop.control.controller import Status
-from laserloop.report.run_tables import tabulate_run, tabulate_runs
+from laserloop.report.tables import tabulate_run, tabulate_runs
 
 Record = dict[str, Any]
 MakeRecord = Callable[..., Record]

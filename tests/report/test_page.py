@@ -9,9 +9,8 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Status
 from laserloop.process import Process
-from laserloop.report.folder import save_comparison
-from laserloop.report.run_page import render_comparison
-from laserloop.report.run_record import find_troubles, mark_counted
+from laserloop.report.page import render_comparison, save_comparison
+from laserloop.report.record import find_troubles, mark_counted
 
 Record = dict[str, Any]
 MakeRecord = Callable[..., Record]

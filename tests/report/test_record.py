@@ -5,12 +5,15 @@ from typing import Any
 import pytest
 
 from laserloop.control.controller import Status
+from laserloop.data.episode import Episode
 from laserloop.loop import record as loop
-from laserloop.report import run_record
-from laserloop.report.run_record import keeps, name_runs
-from laserloop.report.run_story import (
+from laserloop.report import record as room
+from laserloop.report.record import (
     conclude,
+    describe_power,
     introduce,
+    keeps,
+    name_runs,
     show_kelvin,
     show_ms,
     show_percent,
@@ -35,8 +38,8 @@ def empty(make_record: MakeRecord) -> Record:
 
 
 def test_the_words_of_a_good_run_are_those_of_the_loop() -> None:
-    assert run_record.COMPLETED == loop.COMPLETED
-    assert run_record.SOLVED == Status.SOLVED
+    assert room.COMPLETED == loop.COMPLETED
+    assert room.SOLVED == Status.SOLVED
 
 
 def test_the_headline_divides_those_that_keep_the_bound_from_the_others(
@@ -152,3 +155,8 @@ def test_rounding_never_makes_something_of_nothing_or_nothing_of_something() -> 
     ]
     assert [show_kelvin(x) for x in (0.0, 0.01, 51.76)] == ["0.0", "<0.1", "51.8"]
     assert [show_ms(x) for x in (0.0425, 13.0, 1397.9)] == ["42.5 µs", "13 ms", "1.4 s"]
+
+
+def test_random_power_is_not_called_constant(shaken: Episode, paper: Episode) -> None:
+    assert "constant" not in describe_power(shaken)
+    assert describe_power(paper) == f"constant {paper.power[0]:g} W"
