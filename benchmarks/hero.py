@@ -9,7 +9,7 @@ from pathlib import Path
 
 from light_and_dark import save_pair
 
-from laserloop.cli.demo import run_demo
+from laserloop.cli.run import run_demo
 from laserloop.report.run_figures import draw_side_by_side
 from laserloop.report.save import dump, save, save_figure
 from laserloop.versions import find_versions, hash_code

@@ -38,6 +38,7 @@ DOORS: dict[str, set[str]] = {
             "plant",
             "predict",
             "process",
+            "quantity",
             "report",
             "live",
             "studies",
@@ -63,7 +64,8 @@ DOORS: dict[str, set[str]] = {
     },
     "plant": {"bad_input", "paths", "process"},
     "predict": {"bad_input", "data", "paths", "plant", "process", "store"},
-    "process": {"bad_input"},
+    "process": {"bad_input", "quantity"},
+    "quantity": set(),
     "report": {"bad_input", "data", "loop"},
     "script": {
         *("bad_input", "control", "identification", "logs", "loop", "paths", "planning", "plant", "process"),

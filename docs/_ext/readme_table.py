@@ -7,7 +7,7 @@ from statistics import mean
 from typing import Any
 
 from laserloop.arena.common import keep_common
-from laserloop.cli.demo import tell_published
+from laserloop.cli.run import tell_published
 
 ROOT = Path(__file__).parents[2]
 PLACE = re.compile(r"(<!-- results: .*? -->\n).*?(<!-- /results -->)", re.DOTALL)

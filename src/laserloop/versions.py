@@ -19,7 +19,7 @@ LEARNED = {
     *("sequence.py", "koopman.py", "correction.py", "oracle.py"),
 }
 # Of which a closed loop along a given path is made; where the path comes from is another matter.
-LOOP = {"control", "loop", "native", "plant", "predict", "process", "paths/path.py"}
+LOOP = {"control", "loop", "native", "plant", "predict", "process", "quantity.py", "paths/path.py"}
 SOURCES = (".py", ".c", ".h", ".json", ".yaml", ".csv")  # code, and the numbers it ships with
 FEATURES = ("avx2", "fma", "avx512f", "asimd", "sve")  # that compiled arithmetic may use
 

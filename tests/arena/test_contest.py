@@ -18,7 +18,7 @@ from laserloop.arena.tables import Tables, save_tables, summarise, tabulate
 from laserloop.arena.tasks import Task, list_tasks
 from laserloop.bad_input import BadInput
 from laserloop.cli import main
-from laserloop.cli.view import view
+from laserloop.cli.ship import view
 from laserloop.loop.scenario import Scenario
 
 TIMELESS = ("standings.json", "scores.parquet")

@@ -208,7 +208,7 @@ def test_too_little_memory_is_one_sentence(capsys: Capture, monkeypatch: pytest.
     def run_out(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("laserloop.plant.make_plant", run_out)
+    monkeypatch.setattr("laserloop.cli.run.make_plant", run_out)
     expect_one_sentence(main(["simulate", "diagonal"]), capsys, "memory")
 
 
@@ -217,7 +217,7 @@ def test_the_demo_compares_four_controllers(
 ) -> None:
     need("cc")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys.modules["laserloop.cli.demo"], "DEMO_TICKS", 60)  # past the first sharp turn
+    monkeypatch.setattr("laserloop.cli.run.DEMO_TICKS", 60)  # past the first sharp turn
     monkeypatch.setenv("COLUMNS", "60")  # of a pipe, where a table stays whole
     assert main(["demo", "--out", "out/demo", "--json", "demo.json"]) == 0
     out, err = capsys.readouterr()

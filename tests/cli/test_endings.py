@@ -102,7 +102,7 @@ def test_ctrl_c_says_how_to_go_on(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("laserloop.cli.app", interrupt)
+    monkeypatch.setattr("cyclopts.App.__call__", interrupt)
     assert main(typed) == 130
     assert f"laserloop: interrupted; {how}" in capsys.readouterr().err
 

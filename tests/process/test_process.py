@@ -112,7 +112,7 @@ def test_change_takes_the_names_and_units_of_the_file_with_or_without_their_sect
             {"sigma_um": 1},
             "beam.sigma_um of the process must be a number from 5 to 10000 µm, but is 1; give 1000 if",
         ),
-        ({"tick_us": float("nan")}, "tick_us .* from 0.01 to 1e\\+06 µs, but is nan"),
+        ({"tick_us": float("nan")}, "tick_us .* from 0.01 to 1000000 µs, but is nan"),
         ({"tick_us": True}, "tick_us .* but is True"),
         ({"tick_us": 10**400}, "tick_us .* but is a int"),
         ({"window_k": (800, 760)}, r"window_k .* low before high, but is \[800, 760\]"),

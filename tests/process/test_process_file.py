@@ -126,11 +126,11 @@ BAD_FILES: list[tuple[str | bytes, str]] = [
     (bomb(), "line 2 of the process mine has an alias"),
     (
         "tick_us: .nan",
-        "tick_us of the process mine must be a number from 0.01 to 1e+06 µs, but is nan; correct",
+        "tick_us of the process mine must be a number from 0.01 to 1000000 µs, but is nan; correct",
     ),
     ("tick_us: .inf", "but is inf"),
     ("tick_us: yes", "but is True"),
-    ("tick_us: [1]", "tick_us of the process mine must be a number from 0.01 to 1e+06 µs, but is [1]"),
+    ("tick_us: [1]", "tick_us of the process mine must be a number from 0.01 to 1000000 µs, but is [1]"),
     ("tick_us: {a: 1}", "but is a dict"),
     ("tick_us:", "but is nothing"),
     ("tick_us: fast", "but is 'fast'"),

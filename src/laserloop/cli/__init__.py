@@ -1,4 +1,4 @@
-"""The command line: one verb per room. Heavy imports wait inside the verbs, so that --help is fast."""
+"""The command line: a verb parses, calls its room and publishes; rooms wait until a verb needs them."""
 
 import io
 import os
@@ -45,16 +45,47 @@ For example:
     laserloop bench mpc --problems 100 --json out/bench_mpc.json
 """,
 )
+VERBS = {  # file → verb → its sentence in the list; a file is imported when one of its verbs is called
+    "run": {
+        "demo": "Four controllers on a path with sharp turns, side by side on one page.",
+        "simulate": "Heat a plate along a path, open loop, and report its peak temperature.",
+        "control": "Keep the peak temperature in its window along a path, and score how well that went.",
+    },
+    "plan": {
+        "init": "Write a process file to begin with, a comment on every number.",
+        "check": "Say whether a process can work, and what in it is implausible.",
+        "plan": "Give a file the powers that keep its peak temperature in the window, without any camera.",
+    },
+    "learn": {
+        "ensemble": "Make the episodes that a surrogate learns from.",
+        "train": "Train a surrogate by the paper's protocol.",
+        "evaluate": "Score a surrogate on trajectories it was not trained on.",
+        "calibrate": "Find how far inside the window plans must stay, so that the truth stays in it.",
+    },
+    "log": {
+        "identify": "Fit a process to a recorded run, with 95 % intervals.",
+        "replay": "Show recorded measurements to a controller, and write down what it would have commanded.",
+    },
+    "study": {
+        "arena": "Let every controller meet the same tasks, and rank them by their gap to the oracle.",
+        "reproduce": "Run the whole paper from nothing to its report.",
+        "report": "Write the page and the tables of a reproduction again.",
+        "bench plant": "Time a step of both plants, and of a SciPy sparse Newton solver.",
+        "bench train": "Time an epoch of training.",
+        "bench mpc": "Time one tick of the paper's IPOPT, of ours and of the compiled solvers.",
+    },
+    "ship": {
+        "export": "Write the controller as dependency-free C99 that runs inside a tick.",
+        "view": "The live bench: start runs in a browser, steer them, and compare them with stored ones.",
+        "doctor": "Say what works on this machine, and what would help.",
+    },
+}
 app.command(bench)
-VERBS = (
-    *("demo", "init", "check", "plan", "simulate", "control", "ensemble", "train", "evaluate", "calibrate"),
-    *("identify", "replay", "export", "arena", "reproduce", "report", "view", "doctor"),
-)
-FILES = {"report": "reproduce"}  # of verbs that have none of their own
-for verb in VERBS:
-    app.command(f"laserloop.cli.{FILES.get(verb, verb)}:{verb}")
-for timed in ("plant", "train", "mpc"):
-    bench.command(f"laserloop.cli.bench:bench_{timed}", name=timed)
+for file, sentences in VERBS.items():
+    for verb, sentence in sentences.items():
+        place = f"laserloop.cli.{file}:{verb.replace(' ', '_')}"
+        group, name = (bench, verb.partition(" ")[2]) if " " in verb else (app, verb)
+        group.command(place, name=name, help=sentence)
 
 KEEPERS = {  # verbs that go on, and the option that they need for it
     **dict.fromkeys(("ensemble", "train", "arena", "reproduce"), ""),
@@ -70,6 +101,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     app.help_formatter = None if sys.stdout.isatty() else _format_for_pipes()
     warnings.showwarning = _show_warning
+    _take_own_help(sys.argv[1:] if tokens is None else tokens)
     try:
         status = app(tokens, print_error=False, exit_on_error=False, result_action="return_value")
         sys.stdout.flush()
@@ -86,6 +118,17 @@ def main(tokens: Sequence[str] | None = None) -> int:
         print(f"laserloop: interrupted; {_say_how_to_go_on(tokens)}.", file=sys.stderr)
         return 130
     return status if isinstance(status, int) else 0
+
+
+def _take_own_help(tokens: Sequence[str]) -> None:
+    """The verb that is called explains itself by its docstring, not by its sentence in the list."""
+    group = app
+    for token in tokens:
+        if token.startswith("-") or token not in group:
+            return
+        group = group[token]
+        if group.default_command is not None:
+            group.help = None
 
 
 def _say_how_to_go_on(tokens: Sequence[str] | None) -> str:

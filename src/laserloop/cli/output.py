@@ -3,18 +3,18 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
+from rich.console import RenderableType
 
 from laserloop.bad_input import BadInput
 from laserloop.cli.options import take_file
-
-if TYPE_CHECKING:
-    from rich.table import Table as Shown
+from laserloop.report.save import check_format, check_target, dump, save, save_figure
+from laserloop.report.terminal import show
 
 STDOUT = Path("-")
 
@@ -26,66 +26,56 @@ Json = Annotated[
     ),
     Parameter(name="--json"),
 ]
-
-
 Table = Annotated[
     Path | None,
     take_file("Write the run as a table, one row per tick, units in the names; .csv or .parquet."),
 ]
 
 
-def save_table(file: Path | None, record: Mapping[str, Any]) -> None:
-    """The table of a run, if one is wanted."""
-    if file is not None:
-        from laserloop.logs.export import render_table
-        from laserloop.report.save import save
-
-        with writing("--table"):
-            save(file, render_table(record, file.suffix))
-
-
-def publish(numbers: Mapping[str, Any], json_file: Path | None, table: "Shown", *sentences: str) -> None:
+def publish(
+    numbers: Mapping[str, Any], json_file: Path | None, table: RenderableType, *sentences: str
+) -> None:
     """Table and sentences for people, the numbers for machines; on standard output only one of them."""
-    from laserloop.report.save import dump, save
-    from laserloop.report.terminal import show
-
     if json_file == STDOUT:
         sys.stdout.write(dump(numbers))
         return
     show(table)
-    if json_file is not None:
-        with writing("--json"):
-            save(json_file, dump(numbers))
+    write("--json", json_file, lambda _: dump(numbers))
     for sentence in sentences:
         show(sentence)
 
 
-def name_command() -> str:
-    """What to type for this program in this folder, by whatever way it was started."""
-    started = Path(sys.argv[0])
-    if started.name == "__main__.py":
-        return f"{shorten(Path(sys.executable))} -m laserloop"
-    found = shutil.which("laserloop")
-    if started.name != "laserloop" or (found and started.exists() and Path(found).samefile(started)):
-        return "laserloop"
-    return shorten(started)
+def write(option: str, file: Path | None, render: Callable[[Path], str | bytes]) -> None:
+    """The file of an option, if one is wanted."""
+    if file is not None:
+        content = render(file)
+        with writing(option):
+            save(file, content)
 
 
-def shorten(file: Path) -> str:
-    """A path as one types it here."""
-    file, here = Path(os.path.abspath(file)), Path.cwd()  # not resolved: an environment's Python is a link
-    return str(file.relative_to(here)) if file.is_relative_to(here) else str(file)
+def save_table(file: Path | None, record: Mapping[str, Any]) -> None:
+    """The table of a run, if one is wanted."""
+    if file is not None:
+        from laserloop.logs.export import render_table
+
+        write("--table", file, lambda file: render_table(record, file.suffix))
+
+
+def draw(option: str, file: Path | None, make: Callable[[], Any]) -> None:
+    """The figure of an option, if one is wanted."""
+    if file is not None:
+        figure = make()
+        with writing(option):
+            save_figure(file, figure)
 
 
 def check_output(option: str, file: Path | None) -> None:
     """Refuse a hopeless output before the work, not after it."""
-    from laserloop.report.save import check_format, check_target
-
     if file is None or (file == STDOUT and option == "--json"):
         return
     with writing(option):
         check_target(file)
-    if option == "--plot":
+    if option in ("--plot", "--map"):
         check_format(file)
     elif option == "--table":
         from laserloop.logs.export import check_table
@@ -95,6 +85,13 @@ def check_output(option: str, file: Path | None) -> None:
         from laserloop.logs.export import check_field
 
         check_field(file)
+
+
+def check_outputs(outputs: Mapping[str, Path | None], inputs: Mapping[str, str | Path | None]) -> None:
+    """Refuse hopeless outputs, and those that would write over each other or over what is read."""
+    for option, file in outputs.items():
+        check_output(option, file)
+    keep_apart(outputs, inputs)
 
 
 def keep_apart(outputs: Mapping[str, Path | None], inputs: Mapping[str, str | Path | None]) -> None:
@@ -117,3 +114,20 @@ def writing(option: str) -> Iterator[None]:
         raise BadInput(
             f"{option} must be writable, but {what} is not ({reason}); choose another place"
         ) from problem
+
+
+def name_command() -> str:
+    """What to type for this program in this folder, by whatever way it was started."""
+    started = Path(sys.argv[0])
+    if started.name == "__main__.py":
+        return f"{shorten(Path(sys.executable))} -m laserloop"
+    found = shutil.which("laserloop")
+    if started.name != "laserloop" or (found and started.exists() and Path(found).samefile(started)):
+        return "laserloop"
+    return shorten(started)
+
+
+def shorten(file: Path) -> str:
+    """A path as one types it here."""
+    file, here = Path(os.path.abspath(file)), Path.cwd()  # not resolved: an environment's Python is a link
+    return str(file.relative_to(here)) if file.is_relative_to(here) else str(file)

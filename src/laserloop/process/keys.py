@@ -3,7 +3,7 @@
 One table is behind the file, the JSON, the options of the command line and the comments that `init` writes.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from laserloop.bad_input import BadInput, guess, show
+from laserloop.quantity import Quantity
 
 FORMAT = 1
 DIGITS = 12  # that a file keeps of a number, so that units cost no bits on the way there and back
@@ -22,32 +23,13 @@ PAIR = ("low", "high")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
-    """One number, or some in a list."""
+class Key(Quantity):
+    """What is allowed of a value, and where that stands."""
 
     key: str  # in a file, with its section before a dot
     field: str  # in a Process, likewise
-    low: float
-    high: float
-    text: str  # a whole sentence
-    unit: str = ""
     per: float = 1.0  # of `unit` in one SI unit; dividing by it keeps 125 µs at 1.25e-4 s exactly
-    names: tuple[str, ...] = ()  # of the numbers in a list; none: a single number
-    rising: bool = False  # must a list rise?
-    whole: bool = False
-    optional: bool = False  # may it be empty?
     newly: Any = None  # its value in files from before there was this key; the hash does not count that
-    slips: tuple[tuple[str, float, float], ...] = ()  # units given by mistake: name, factor, then offset
-
-    @property
-    def rule(self) -> str:
-        """What is allowed."""
-        kind = "whole number" if self.whole else "number"
-        span = f"from {self.low:g} to {self.high:g}{' ' + self.unit if self.unit else ''}"
-        order = ", low before high" if self.rising else ""
-        if self.names:
-            return f"{len(self.names)} {kind}s [{', '.join(self.names)}] {span}{order}"
-        return f"a {kind} {span}{' or empty' if self.optional else ''}"
 
     def check(self, value: Any) -> None:
         """Refuse an SI value out of range."""
@@ -90,16 +72,7 @@ class Key:
             return None
         parts = list(given) if self.names and isinstance(given, list | tuple) else [given]
         numbers = [_number(part) for part in parts]
-        fine = all(self.low <= number <= self.high for number in numbers)
-        if self.whole:
-            fine = fine and all(number == int(number) for number in numbers)
-        if self.rising:
-            fine = fine and numbers == sorted(set(numbers))
-        if (
-            not fine
-            or len(parts) != max(1, len(self.names))
-            or bool(self.names) != isinstance(given, list | tuple)
-        ):
+        if bool(self.names) != isinstance(given, list | tuple) or not self.allows(numbers):
             raise BadInput(
                 f"{self.key} of {where} must be {self.rule}, but is {_show(given)}; "
                 f"{self.hint(numbers) or 'correct it'}."
@@ -108,15 +81,6 @@ class Key:
             return int(numbers[0])
         scaled = tuple(number / self.per for number in numbers)
         return scaled if self.names else scaled[0]
-
-    def hint(self, numbers: Sequence[float]) -> str:
-        """What to give instead, if the numbers would do in a unit that is often mistaken for this one."""
-        for unit, factor, offset in self.slips:
-            meant = [number * factor + offset for number in numbers]
-            if all(self.low <= number <= self.high for number in meant):
-                told = ", ".join(f"{number:.6g}" for number in meant)
-                return f"give {f'[{told}]' if self.names else told} if it is in {unit}"
-        return ""
 
     def _round(self, value: float) -> float:
         given = float(value) * self.per

@@ -234,6 +234,10 @@ class Process:
                 changes[entry.field] = entry.read(value, "the process")
         return self._with(changes)
 
+    def limit_power(self, most: float | None) -> "Process":
+        """The same with a laser that gives at most so many W, and its least no more than half of them."""
+        return self if most is None else self.change(power_w=(min(self.laser.power[0], most / 2), most))
+
     def describe_power(self) -> str:
         """What a watt means in files that are planned for this process."""
         share = self.beam.absorptivity
