@@ -15,8 +15,8 @@ from laserloop.predict.networks import MsDeepONet
 from laserloop.predict.training import select_features, standardise
 from laserloop.process import Process
 from laserloop.studies.halilovic.contexts import tabulate_accuracy
+from laserloop.studies.halilovic.measures import figures_of, measure_excitations
 from laserloop.studies.halilovic.published import TABLE_1
-from laserloop.studies.halilovic.study.table_1 import figures_of, measure_excitations
 
 TICKS = 25
 

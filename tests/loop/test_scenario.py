@@ -23,8 +23,8 @@ from laserloop.plant import Image, make_plant
 from laserloop.predict.model import Model, find_model, save_model
 from laserloop.predict.twin import TwinPredictor
 from laserloop.process import Process
+from laserloop.studies.halilovic.cases import list_table_2, list_table_3
 from laserloop.studies.halilovic.published import TABLE_2, TABLE_3
-from laserloop.studies.halilovic.study.loop_tables import list_table_2, list_table_3
 
 PLANNED = Scenario(path="diagonal", controller="ipopt", model="paper-corner", ticks=2, delta_k=None)
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from laserloop.studies.halilovic.study.plant_accuracy import ANGLES, GRADED, judge_plants
+from laserloop.studies.halilovic.cases import ANGLES, GRADED
+from laserloop.studies.halilovic.measures import judge_plants
 
 
 @pytest.mark.validation

@@ -113,15 +113,11 @@ def reproduce(
         laserloop reproduce --quick --out out/quick
         laserloop reproduce --workers 8 --out out/paper
     """
-    from laserloop.studies.halilovic.board import Board
+    from laserloop.studies.halilovic.cases import FULL, QUICK
     from laserloop.studies.halilovic.run import reproduce as run
-    from laserloop.studies.halilovic.size import FULL, QUICK
-    from laserloop.studies.halilovic.stages import STAGES
 
-    titles = {stage.name: stage.title for stage in STAGES} | {"report": "Write the report"}
-    size = QUICK if quick else FULL
     with writing("--out"):
-        run(out, size, Board(size.name, titles), workers=workers, scheduler=scheduler)
+        run(out, QUICK if quick else FULL, workers=workers, scheduler=scheduler)
     _conclude(out, json_file)
 
 

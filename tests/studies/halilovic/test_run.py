@@ -16,12 +16,9 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.cluster import check_versions
-from laserloop.studies.halilovic.board import EXPECTED, Board, tell
-from laserloop.studies.halilovic.folder import Folder, hold_folder, open_folder
-from laserloop.studies.halilovic.run import reproduce
-from laserloop.studies.halilovic.size import FULL, QUICK, SEEDS, TABLE_3
-from laserloop.studies.halilovic.stage import Stage, Task
-from laserloop.studies.halilovic.stages import STAGES
+from laserloop.studies.halilovic.cases import FULL, QUICK, SEED_LOOPS, TABLE_3
+from laserloop.studies.halilovic.run import EXPECTED, StageProgress, hold_folder, open_folder, reproduce, tell
+from laserloop.studies.halilovic.stages import STAGES, Folder, Stage, Task
 
 COUNT = 6
 PATIENCE = 180.0  # s
@@ -60,8 +57,7 @@ def count_made(out: Path) -> int:
 def begin(out: Path, wait: float = 0.0) -> Path:
     """Run the small stages in place of the paper's."""
     stages = make_stages(wait)
-    titles = {stage.name: stage.title for stage in stages} | {"report": "Report"}
-    return reproduce(out, QUICK, Board("quick", titles), workers=2, stages=stages)
+    return reproduce(out, QUICK, workers=2, stages=stages)
 
 
 def wait_until(happened: Callable[[], bool]) -> None:
@@ -146,13 +142,13 @@ def test_a_refused_run_leaves_nothing_behind(tmp_path: Path, scheduler: str | No
         out.mkdir()
         (out / "thesis.tex").touch()
     with pytest.raises(BadInput, match=hint):
-        reproduce(out, QUICK, Board("quick", {}), stages=(), scheduler=scheduler)
+        reproduce(out, QUICK, stages=(), scheduler=scheduler)
     assert not out.exists() or [file.name for file in out.iterdir()] == ["thesis.tex"]
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from laserloop.studies.halilovic.folder import hold_folder\n"
+        "import sys; from pathlib import Path; from laserloop.studies.halilovic.run import hold_folder\n"
         "with hold_folder(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
@@ -171,7 +167,7 @@ def test_every_model_that_a_table_needs_is_trained() -> None:
     for size in (FULL, QUICK):
         names = {recipe.name for recipe in size.recipes()}
         assert set(TABLE_3.values()) <= names
-        assert {SEEDS[row] for row in size.seeds} <= names
+        assert {SEED_LOOPS[row] for row in size.seeds} <= names
         assert {recipe.ensemble.runs for recipe in size.recipes()} == {size.runs}
         assert len(names) == len(size.recipes())
 
@@ -182,21 +178,22 @@ def test_clocks_are_read_when_the_workers_are_gone() -> None:
     assert [stage.name for stage in STAGES if stage.quiet] == ["timing"]
 
 
-def test_the_board_knows_every_stage() -> None:
+def test_the_progress_knows_every_stage() -> None:
     for expected in EXPECTED.values():
         assert set(expected) == {stage.name for stage in STAGES} | {"report"}
 
 
-def test_the_board_counts_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
-    with Board("quick", {"plant": "Plant", "ensembles": "Ensembles"}) as board:
-        whole = board.left()
-        board.begin("plant", "Plant", 4, 4)
-        board.end("plant")
-        assert board.left() < whole
-        board.begin("ensembles", "Ensembles", 2, 0)
-        board.step("ensembles")
-        board.step("ensembles")
-        assert board.left() == 0.0
+def test_the_progress_counts_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = StageProgress("quick", {"plant": "Plant", "ensembles": "Ensembles"})
+    with progress.bars:
+        whole = progress.left()
+        progress.begin("plant", 4, 4)
+        progress.end("plant")
+        assert progress.left() < whole
+        progress.begin("ensembles", 2, 0)
+        progress.step("ensembles")
+        progress.step("ensembles")
+        assert progress.left() == 0.0
     said = capsys.readouterr().err
     assert "Plant: 4 tasks, 4 found on disk" in said
     assert "\x1b" not in said
@@ -206,12 +203,13 @@ def test_what_an_earlier_session_did_says_nothing_about_the_speed_of_this_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = chain([0.0], repeat(100.0))
-    with Board("full", {"trainings": "Trainings"}) as board:
-        monkeypatch.setattr("laserloop.studies.halilovic.board.time.monotonic", lambda: next(clock))
-        board.begin("trainings", "Trainings", 4, 2, share=0.5)
-        board.step("trainings")  # a small one: its count weighs nothing
-        board.see("trainings", 0.6)
-        assert board.left() == pytest.approx(400.0)  # a tenth took 100 s, four tenths are left
+    progress = StageProgress("full", {"trainings": "Trainings"})
+    with progress.bars:
+        monkeypatch.setattr("laserloop.studies.halilovic.run.time.monotonic", lambda: next(clock))
+        progress.begin("trainings", 4, 2, share=0.5)
+        progress.step("trainings")  # a small one: its count weighs nothing
+        progress.see("trainings", 0.6)
+        assert progress.left() == pytest.approx(400.0)  # a tenth took 100 s, four tenths are left
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(3.2, "3 s"), (130, "2 min"), (7500, "2 h 05 min")])

@@ -8,18 +8,18 @@ import pytest
 
 from laserloop.bad_input import BadInput
 from laserloop.predict.training import FitSettings
-from laserloop.studies.halilovic.folder import Folder
-from laserloop.studies.halilovic.size import QUICK
-from laserloop.studies.halilovic.stages import calibration, ensembles, loops, offline, plant, trainings
-from laserloop.studies.halilovic.study.loop_tables import list_table_2, list_table_3
-from laserloop.studies.halilovic.study.plant_accuracy import (
+from laserloop.studies.halilovic import stages
+from laserloop.studies.halilovic.cases import (
     GRADED,
     PAPER,
+    QUICK,
     Line,
-    judge_plants,
     list_lines,
-    run_line,
+    list_table_2,
+    list_table_3,
 )
+from laserloop.studies.halilovic.measures import judge_plants, run_line
+from laserloop.studies.halilovic.stages import Folder
 
 ONE = FitSettings(max_epochs=1, halve_after=1, patience=1)
 TINY = replace(QUICK, runs=2, protocol=ONE, short=ONE, realisations=1, ticks=12, seeds=(), corners=())
@@ -29,17 +29,17 @@ TINY = replace(QUICK, runs=2, protocol=ONE, short=ONE, realisations=1, ticks=12,
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """Both ensembles and the two deployed models, made by the tasks themselves."""
     made = Folder(root=tmp_path_factory.mktemp("reproduction"), size=TINY)
-    for task in ensembles.list_tasks(made):
+    for task in stages.list_ensembles_tasks(made):
         task.function(*task.arguments)
-    for task in trainings.list_tasks(made):
+    for task in stages.list_trainings_tasks(made):
         if task.arguments[0].name.startswith("paper-"):
             task.function(*task.arguments)
     return made
 
 
 def test_ensembles_are_made_once(folder: Folder) -> None:
-    assert all(task.done for task in ensembles.list_tasks(folder))
-    found = ensembles.conclude(folder)["ensembles"]
+    assert all(task.done for task in stages.list_ensembles_tasks(folder))
+    found = stages.conclude_ensembles(folder)["ensembles"]
     assert set(found) == {"base-fixed", "corner-fixed"}
     assert {store["episodes"] for store in found.values()} == {2}
     assert {store["windows"] for store in found.values()} == {2 * 395}
@@ -47,30 +47,30 @@ def test_ensembles_are_made_once(folder: Folder) -> None:
 
 
 def test_trainings_are_those_of_the_recipes_and_are_seen_while_they_run(folder: Folder) -> None:
-    tasks = trainings.list_tasks(folder)
+    tasks = stages.list_trainings_tasks(folder)
     assert {task.arguments[0].name for task in tasks if task.done} == {"paper-base", "paper-corner"}
-    dearer = sum(cost - 1.0 for cost in trainings.COSTS.values())
-    assert trainings.measure_progress(folder) == pytest.approx(2 / (len(tasks) + dearer))
-    assert {*trainings.COSTS, *trainings.USUAL_EPOCHS} <= {task.arguments[0].name for task in tasks}
+    dearer = sum(cost - 1.0 for cost in stages.COSTS.values())
+    assert stages.measure_progress(folder) == pytest.approx(2 / (len(tasks) + dearer))
+    assert {*stages.COSTS, *stages.USUAL_EPOCHS} <= {task.arguments[0].name for task in tasks}
 
 
 def test_a_margin_is_calibrated_on_what_was_held_out(folder: Folder) -> None:
-    for task in calibration.list_tasks(folder):
+    for task in stages.list_calibration_tasks(folder):
         assert not task.done
         task.function(*task.arguments)
-    assert all(task.done for task in calibration.list_tasks(folder))
-    for name, content in calibration.conclude(folder).items():
+    assert all(task.done for task in stages.list_calibration_tasks(folder))
+    for name, content in stages.conclude_calibration(folder).items():
         folder.save(name, content)
-    margin = calibration.find_margin(folder)
+    margin = stages.find_margin(folder)
     assert margin == round(margin, 1)
     assert folder.read("calibration")["paper-corner"]["windows"] == 158
 
 
 def test_table_1_has_a_row_for_each_path_and_model(folder: Folder) -> None:
-    tasks = offline.list_tasks(folder)
+    tasks = stages.list_offline_tasks(folder)
     assert len(tasks) == 4 * 3
     tasks[0].function(*tasks[0].arguments)
-    assert offline.list_tasks(folder)[0].done
+    assert stages.list_offline_tasks(folder)[0].done
 
 
 def test_the_same_run_in_two_tables_is_done_once() -> None:
@@ -89,11 +89,11 @@ def test_no_clock_is_left_in_a_record() -> None:
         "tick_ms": {"mean": 2.0},
         "series": {"power_w": [1.0], "solve_ms": [1.0], "tick_ms": [2.0]},
     }
-    kept = loops.drop_clock(record, series=True)
+    kept = stages.drop_clock(record, series=True)
     assert "_ms" not in json.dumps(kept)
     assert kept["series"] == {"power_w": [1.0]}
-    assert "series" not in loops.drop_clock(record, series=False)
-    (row,) = loops.list_clocks({"table_2": [record]})
+    assert "series" not in stages.drop_clock(record, series=False)
+    (row,) = stages.list_clocks({"table_2": [record]})
     assert row["series_tick_ms"] == [2.0]
     assert row["tick_ms"] == {"mean": 2.0}
 
@@ -101,14 +101,14 @@ def test_no_clock_is_left_in_a_record() -> None:
 def test_models_of_other_data_are_refused(folder: Folder) -> None:
     other = Folder(root=folder.root, size=replace(TINY, short=ONE, protocol=replace(ONE, seed=3)))
     with pytest.raises(BadInput, match="must hold the model of the recipe paper-base"):
-        trainings.conclude(other)
+        stages.conclude_trainings(other)
 
 
 def test_lines_of_the_plants_are_listed_longest_first_and_kept(tmp_path: Path) -> None:
     lines = list_lines((1, 2), ())
     assert (lines[0].plant, lines[0].parts) == (GRADED, 2)
     assert lines[-1].plant == PAPER
-    assert len(plant.list_tasks(Folder(root=tmp_path, size=TINY))) == len(lines)
+    assert len(stages.list_plant_tasks(Folder(root=tmp_path, size=TINY))) == len(lines)
     found = run_line(Line(plant=PAPER, angle=0), tmp_path)
     assert max(found["node"]) == pytest.approx(782.1, abs=0.1)  # as in FACTS: 766.8…782.1 K
     assert run_line(Line(plant=PAPER, angle=0), tmp_path) == found
@@ -121,7 +121,7 @@ def test_bias_and_ripple_are_taken_against_the_extrapolated_limit(
         peak = 900.0 - 8.0 / line.parts**2 if line.plant == GRADED else 780.0  # an error of order 2
         return {"node": [peak - 20.0, peak - 10.0], "peak": [peak - 1.0, peak + 1.0]}
 
-    monkeypatch.setattr("laserloop.studies.halilovic.study.plant_accuracy._drive", drive)
+    monkeypatch.setattr("laserloop.studies.halilovic.measures._drive_line", drive)
     found = judge_plants(tmp_path, (1, 2, 4), ())
     assert found["reference"]["30"]["limit_k"] == pytest.approx(900.0)
     assert found["reference"]["30"]["order"] == pytest.approx(2.0)

@@ -8,11 +8,16 @@ from pathlib import Path
 import pytest
 
 from laserloop.predict.training import FitSettings
-from laserloop.studies.halilovic.board import Board
-from laserloop.studies.halilovic.folder import Stopwatch, open_folder
+from laserloop.studies.halilovic.cases import QUICK
 from laserloop.studies.halilovic.report import summarise, write_report
-from laserloop.studies.halilovic.run import _run_stage, _sign, _sign_off
-from laserloop.studies.halilovic.size import QUICK
+from laserloop.studies.halilovic.run import (
+    StageProgress,
+    Stopwatch,
+    _run_stage,
+    _sign,
+    _sign_off,
+    open_folder,
+)
 from laserloop.studies.halilovic.stages import STAGES
 
 FULL_REPORT = Path(__file__).parents[3] / "docs" / "reproduction" / "report"
@@ -38,15 +43,18 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("laserloop.bench.mpc.TICKS", 12)
         patch.setattr("laserloop.bench.mpc_twin.TICKS", 12)
-        patch.setattr("laserloop.studies.halilovic.study.plant_accuracy.TICKS", 6)
-        patch.setattr("laserloop.studies.halilovic.study.plant_accuracy.SETTLED", 3)
+        patch.setattr("laserloop.studies.halilovic.measures.LINE_TICKS", 6)
+        patch.setattr("laserloop.studies.halilovic.measures.LINE_SETTLED", 3)
         folder = open_folder(tmp_path_factory.mktemp("tiny") / "out", TINY)
         _sign(folder, 1)
-        watch, board = Stopwatch(folder), Board("quick", {stage.name: stage.title for stage in STAGES})
+        watch, progress = (
+            Stopwatch(folder),
+            StageProgress("quick", {stage.name: stage.title for stage in STAGES}),
+        )
         watch.start()
-        with board:
+        with progress.bars:
             for stage in STAGES:
-                _run_stage(stage, folder, None, board, watch)
+                _run_stage(stage, folder, None, progress, watch)
         _sign_off(folder)
         write_report(folder.root)
     return folder.root

@@ -6,6 +6,7 @@ from typing import Any
 from laserloop.control.controller import Status
 from laserloop.control.ipopt import MOST_ITERATIONS
 from laserloop.studies.halilovic import published
+from laserloop.studies.halilovic.cases import USUAL_CORNER
 from laserloop.studies.halilovic.check import FACTOR, Check, Claim, is_near, join, judge_all, tell_both
 from laserloop.studies.halilovic.loop_claims import (
     HORIZONS,
@@ -14,6 +15,7 @@ from laserloop.studies.halilovic.loop_claims import (
     judge_solve_time,
     judge_table_3,
 )
+from laserloop.studies.halilovic.measures import explains, find_best
 from laserloop.studies.halilovic.offline_claims import (
     MEAN,
     WORST,
@@ -23,9 +25,17 @@ from laserloop.studies.halilovic.offline_claims import (
     keeps_seen,
     keeps_unseen,
 )
-from laserloop.studies.halilovic.results import BASE, CORNER, GUARDED, LABELS, MODELS, Record, Results, index
-from laserloop.studies.halilovic.study.ablation_points import Point
-from laserloop.studies.halilovic.study.corners import USUAL, explains, find_best
+from laserloop.studies.halilovic.results import (
+    BASE,
+    CORNER,
+    GUARDED,
+    LABELS,
+    MODELS,
+    Point,
+    Record,
+    Results,
+    index,
+)
 
 CLAIMS = {
     "C1": "An MS-DeepONet whose trunk is shown the temperatures where the laser will be.",
@@ -322,7 +332,7 @@ def _explain_corner(results: Results) -> str:
     """By the corner that meets most of the paper's sentences, if that is not the one that ran."""
     rows = results.rows("corners")
     best: Mapping[str, Any] = find_best(rows) if rows else {}
-    if not best or best["variant"] == USUAL or not explains(best):
+    if not best or best["variant"] == USUAL_CORNER or not explains(best):
         return ""
     return (
         "the paper gives neither the angle of its reversal nor whether the beam slows down there; of "

@@ -11,24 +11,46 @@ import numpy as np
 
 from laserloop.predict.training import FitSettings
 from laserloop.studies.halilovic import published
+from laserloop.studies.halilovic.cases import (
+    ACCELERATION,
+    GRADED,
+    HORIZONS,
+    PAPER,
+    PATHS,
+    RECIPES,
+    SEEDS,
+    SEEN,
+    SHIPPED,
+    STUDIED,
+    UNSEEN,
+)
 from laserloop.studies.halilovic.check import FACTOR, STEADY, Check, Claim, is_near
 from laserloop.studies.halilovic.claims import explain, list_checks
 from laserloop.studies.halilovic.figures import LOOPS, SOLVERS, list_timed
+from laserloop.studies.halilovic.measures import (
+    COLUMNS,
+    LINE_POWER,
+    LINE_SETTLED,
+    LINE_SPEED,
+    LINE_TICKS,
+    WHERE,
+    explains,
+    figures_of,
+    find_best,
+)
 from laserloop.studies.halilovic.offline_claims import judge_ablations, judge_latency, judge_table_1
-from laserloop.studies.halilovic.results import BASE, CORNER, GUARDED, LABELS, Record, Results, index
-from laserloop.studies.halilovic.study.ablation_points import (
-    DEPLOYED,
-    SHIPPED,
+from laserloop.studies.halilovic.results import (
+    BASE,
+    CORNER,
+    GUARDED,
+    LABELS,
     Point,
+    Record,
+    Results,
     compare,
+    index,
     measure_scales,
 )
-from laserloop.studies.halilovic.study.ablations import SEEN, UNSEEN
-from laserloop.studies.halilovic.study.corners import ACCELERATION, explains, find_best
-from laserloop.studies.halilovic.study.plant_accuracy import GRADED, PAPER, POWER, SETTLED, SPEED, TICKS
-from laserloop.studies.halilovic.study.recipes import HORIZONS, RECIPES, SEEDS
-from laserloop.studies.halilovic.study.table_1 import COLUMNS, PATHS, figures_of
-from laserloop.studies.halilovic.study.table_1 import SEEN as TABLE_1_SEEN
 
 NOTHING = "–"
 MARKS = {-2: "▼▼", -1: "▼", 0: "≈", 1: "▲", 2: "▲▲"}
@@ -140,7 +162,7 @@ def tabulate_accuracy(rows: Iterable[Record], names: Mapping[str, str] = SHIPPED
             theirs = published.TABLE_1.get((row["path"], names[row["model"]]), (None,) * len(COLUMNS))
             cells = [beside(one, paper) for one, paper in zip(figures_of(row), theirs, strict=True)]
             steps = row["rmse_per_step_k"]
-            place = f"{row['path']} ({TABLE_1_SEEN[row['path']]})"
+            place = f"{row['path']} ({WHERE[row['path']]})"
             lines.append((place, row["model"], *cells, f"{steps[0]:.1f} → {steps[-1]:.1f}"))
     return tabulate(("path", "model", *COLUMNS, "step 1 → last"), lines)
 
@@ -306,7 +328,7 @@ def _show_ablations(results: Results) -> dict[str, Any]:
 
 def explain_differences(points: Sequence[Point], rows: Iterable[Record]) -> list[dict[str, Any]]:
     """Those that matter, each with what else moves an error, but by less than half of the difference."""
-    scales = measure_scales([dict(row) for row in rows], FAMILIES["corner"], (DEPLOYED, SHIPPED))
+    scales = measure_scales([dict(row) for row in rows], FAMILIES["corner"], (STUDIED, SHIPPED))
     found = []
     for one in compare(points):
         if one.matters:
@@ -417,10 +439,10 @@ def _show_plant(results: Results) -> dict[str, Any]:
         "reference": reference,
         "plants": results.plant["plants"],
         "parts": [key.split("_")[2] for key in next(iter(reference.values())) if key.startswith("divided")],
-        "power": POWER,
-        "speed": SPEED,
-        "settled": SETTLED,
-        "ticks": TICKS,
+        "power": LINE_POWER,
+        "speed": LINE_SPEED,
+        "settled": LINE_SETTLED,
+        "ticks": LINE_TICKS,
     }
 
 

@@ -26,9 +26,9 @@ from laserloop.report.record import (
     show_ms,
 )
 from laserloop.report.run_figures import LOOKS, Look, draw_residual_map, draw_run
+from laserloop.studies.halilovic.measures import LINE_SETTLED, LINE_SPEED, LINE_TICK
 from laserloop.studies.halilovic.published import ONE_SHOT_STEPS, SS_AR_STEPS, TIMING
 from laserloop.studies.halilovic.results import BASE, CORNER, GUARDED, LABELS, Record, Results, index
-from laserloop.studies.halilovic.study.plant_accuracy import SETTLED, SPEED, TICK
 
 ORANGE = "#e69f00"
 TICK_MS = 0.125
@@ -168,7 +168,10 @@ def _draw_plant(found: Record) -> dict[str, Figure]:
     if "lines" in found:
         lines, limits = found["lines"], {angle: row["limit_k"] for angle, row in found["reference"].items()}
         count = len(next(iter(lines["paper"].values()))["node"])
-        distance = found.get("distance_mm") or [1e3 * SPEED * TICK * (SETTLED + k + 1) for k in range(count)]
+        first = LINE_SETTLED + 1
+        distance = found.get("distance_mm") or [
+            1e3 * LINE_SPEED * LINE_TICK * (first + k) for k in range(count)
+        ]
         figures["plants"] = draw_plants(lines, limits, distance)
     T = np.linspace(*steel.valid, 60)
     curves = {

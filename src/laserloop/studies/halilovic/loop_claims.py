@@ -6,15 +6,15 @@ import numpy as np
 
 from laserloop.studies.halilovic import published
 from laserloop.studies.halilovic.check import FACTOR, STEADY, Check, is_near, join, judge_all, tell_both
-from laserloop.studies.halilovic.published import BELOW, DEEPEST, SS_AR_DIAGONAL, TABLE_2, TABLE_3, TIMING
-from laserloop.studies.halilovic.results import BASE, CORNER, GUARDED, Record
-from laserloop.studies.halilovic.study.failure import (
+from laserloop.studies.halilovic.measures import (
     NEAR_CORNER,
     OVERSHOOT_WITHIN,
     RUN_WITHIN,
     describe_failure,
     find_longest,
 )
+from laserloop.studies.halilovic.published import BELOW, DEEPEST, SS_AR_DIAGONAL, TABLE_2, TABLE_3, TIMING
+from laserloop.studies.halilovic.results import BASE, CORNER, GUARDED, Record
 
 SEEN, PATHS = ("vertical", "spiral"), ("vertical", "spiral", "diagonal")
 NEAR_POWER = 0.5  # W

@@ -14,9 +14,8 @@ from laserloop.studies.halilovic.check import (
     judge_all,
     tell_both,
 )
-from laserloop.studies.halilovic.results import MODELS, Record
-from laserloop.studies.halilovic.study.ablation_points import Point
-from laserloop.studies.halilovic.study.table_1 import COLUMNS, figures_of
+from laserloop.studies.halilovic.measures import COLUMNS, figures_of
+from laserloop.studies.halilovic.results import MODELS, Point, Record
 
 SIZES = (("basis", "50"), ("basis", "100"), ("basis", "150"), ("width", "64"), ("width", "256"))
 SEEN = ("vertical", "spiral")

@@ -1,13 +1,17 @@
 """What a reproduction left on disk, read once for all pages and claims."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from laserloop.bad_input import BadInput
-from laserloop.studies.halilovic.folder import damaged, read_object
-from laserloop.studies.halilovic.published import TABLE_2
+from laserloop.studies.halilovic.cases import AXES, Trial
+from laserloop.studies.halilovic.check import is_near
+from laserloop.studies.halilovic.published import ABLATIONS, TABLE_2
 
 Record = Mapping[str, Any]
 
@@ -118,6 +122,23 @@ def read_results(directory: Path) -> Results:
     return Results(settings=_read(settings, damaged(settings)) or {}, **there)
 
 
+def read_object(file: Path) -> dict[str, Any] | None:
+    """What a JSON file holds; None if it is not there, damaged, or holds anything but an object."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def damaged(settings: Path) -> str:
+    """What to do about a folder that does not know its size any more."""
+    return (
+        f"a reproduction must know its size, but {str(settings)!r} is damaged: "
+        "copy that of another reproduction of the same size over it"
+    )
+
+
 def _read(file: Path, otherwise: str | None = None) -> dict[str, Any] | None:
     if not file.exists():
         return None
@@ -129,3 +150,99 @@ def _read(file: Path, otherwise: str | None = None) -> dict[str, Any] | None:
             "delete it and run `laserloop reproduce` on this folder again"
         )
     return content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One point of a figure, K; the paper's errors are None where it gives no number."""
+
+    axis: str
+    value: str
+    model: str
+    seen: float
+    seen_std: float  # from path to path
+    unseen: float
+    seen_per_step: tuple[float, ...]
+    unseen_per_step: tuple[float, ...]
+    paper_seen: float | None = None
+    paper_unseen: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Ours beside a number of the paper's, K."""
+
+    axis: str
+    value: str
+    where: str  # seen, unseen
+    ours: float
+    paper: float
+
+    @property
+    def ratio(self) -> float:
+        """Ours over the paper's."""
+        return self.ours / self.paper
+
+    @property
+    def matters(self) -> bool:
+        """Beyond the factor that counts as one, either way."""
+        return not is_near(self.ours, self.paper)
+
+
+def place_points(rows: Iterable[Record]) -> list[Point]:
+    """The points whose rows are there, axis by axis; the others are left out."""
+    found = {Trial(row["model"], row["noise_k"], row["noise_shared"]): row for row in rows}
+    points = []
+    for axis, values in AXES.items():
+        for value, trial in values.items():
+            if trial not in found:
+                continue
+            row = found[trial]
+            paper_seen, paper_unseen = ABLATIONS.get((axis, value), (None, None))
+            points.append(
+                Point(
+                    axis=axis,
+                    value=value,
+                    model=row["model"],
+                    seen=row["seen_k"],
+                    seen_std=row["seen_std_k"],
+                    unseen=row["unseen_k"],
+                    seen_per_step=tuple(row["seen_per_step_k"]),
+                    unseen_per_step=tuple(row["unseen_per_step_k"]),
+                    paper_seen=paper_seen,
+                    paper_unseen=paper_unseen,
+                )
+            )
+    return points
+
+
+def compare(points: Sequence[Point]) -> list[Difference]:
+    """Every number of the paper's that ours can stand beside, each once."""
+    differences: dict[tuple[str, str, float], Difference] = {}
+    for point in points:
+        for where, ours, paper in (
+            ("seen", point.seen, point.paper_seen),
+            ("unseen", point.unseen, point.paper_unseen),
+        ):
+            if paper is not None:
+                differences.setdefault(
+                    (point.model, where, paper),
+                    Difference(axis=point.axis, value=point.value, where=where, ours=ours, paper=paper),
+                )
+    return list(differences.values())
+
+
+def measure_scales(
+    rows: Iterable[Record], seeds: Sequence[str], schedules: tuple[str, str]
+) -> dict[str, dict[str, float]]:
+    """What else moves an error, K, seen and unseen: the spread of seeds, and short or full training."""
+    found = {row["model"]: row for row in rows if row["noise_k"] == 0.0}
+    scales: dict[str, dict[str, float]] = {"seen": {}, "unseen": {}}
+    for where, sizes in scales.items():
+        lucky = [found[name][f"{where}_k"] for name in seeds if name in found]
+        if len(lucky) > 1:
+            sizes["the seed"] = float(np.std(lucky, ddof=1))
+        if all(name in found for name in schedules):
+            short, full = (found[name][f"{where}_k"] for name in schedules)
+            sizes["the schedule"] = abs(short - full)
+    return scales

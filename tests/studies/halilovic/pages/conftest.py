@@ -11,6 +11,8 @@ import pytest
 
 from laserloop.data.episode import find_turns
 from laserloop.paths import find_path
+from laserloop.studies.halilovic.cases import AXES, GRADED, PAPER, VARIANTS
+from laserloop.studies.halilovic.measures import judge_corner
 from laserloop.studies.halilovic.published import (
     ABLATIONS,
     BELOW,
@@ -25,9 +27,6 @@ from laserloop.studies.halilovic.published import (
     TABLE_3,
     TIMING,
 )
-from laserloop.studies.halilovic.study.ablation_points import AXES
-from laserloop.studies.halilovic.study.corners import VARIANTS, judge_corner
-from laserloop.studies.halilovic.study.plant_accuracy import GRADED, PAPER
 
 Found = dict[str, Any]
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from laserloop.studies.halilovic.cases import AXES
 from laserloop.studies.halilovic.offline_claims import judge_ablations, judge_latency
 from laserloop.studies.halilovic.published import ABLATIONS
-from laserloop.studies.halilovic.study.ablation_points import AXES, Point
+from laserloop.studies.halilovic.results import Point
 
 LATENCY = {
     "ms-deeponet": {"numpy_us": 30.0, "compiled_us": 10.0},

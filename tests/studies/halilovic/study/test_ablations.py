@@ -12,9 +12,10 @@ from laserloop.evaluation import Trajectories, evaluate
 from laserloop.predict.model import Model
 from laserloop.predict.networks import MsDeepONet
 from laserloop.predict.training import select_features, standardise
+from laserloop.studies.halilovic.cases import NOISES, SEEN, UNSEEN
 from laserloop.studies.halilovic.contexts import explain_differences, list_families
-from laserloop.studies.halilovic.study.ablation_points import compare, measure_scales, place_points
-from laserloop.studies.halilovic.study.ablations import NOISES, SEEN, UNSEEN, Row, run_ablations
+from laserloop.studies.halilovic.measures import Row, run_ablations
+from laserloop.studies.halilovic.results import compare, measure_scales, place_points
 
 TICKS = 17
 
@@ -91,7 +92,7 @@ def test_a_study_run_again_computes_nothing(
     def refuse(*_: Any, **__: Any) -> dict[str, Any]:
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("laserloop.studies.halilovic.study.ablations.evaluate", refuse)
+    monkeypatch.setattr("laserloop.studies.halilovic.measures.evaluate", refuse)
     again = run_ablations({"corner-nh5-seed1": model}, root, realisations=1, ticks=TICKS)
     assert again == rows[-1:]
     with pytest.raises(AssertionError, match="computed again"):

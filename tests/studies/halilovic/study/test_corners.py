@@ -5,13 +5,8 @@ import pytest
 
 from laserloop.data.episode import find_turns
 from laserloop.paths import find_path
-from laserloop.studies.halilovic.study.corners import (
-    ACCELERATION,
-    VARIANTS,
-    find_best,
-    judge_corner,
-    make_path,
-)
+from laserloop.studies.halilovic.cases import ACCELERATION, VARIANTS, make_path
+from laserloop.studies.halilovic.measures import find_best, judge_corner
 
 VERTEX = np.array([-1.5e-3, -1.5e-3])
 STOP = 0.304 / ACCELERATION  # s

@@ -5,11 +5,11 @@ import numpy as np
 from laserloop.paths import find_path
 from laserloop.plant import make_plant
 from laserloop.predict.model import find_model
-from laserloop.studies.halilovic.study.gradient import compare_gradients, summarise
+from laserloop.studies.halilovic.measures import compare_gradients, summarise_gradient
 
 
 def test_the_summary_tells_where_signs_differ() -> None:
-    found = summarise(np.array([5, 10, 15]), np.array([4.0, -1.0, 6.0]), np.array([5.0, 5.0, 5.0]))
+    found = summarise_gradient(np.array([5, 10, 15]), np.array([4.0, -1.0, 6.0]), np.array([5.0, 5.0, 5.0]))
     assert found["sign_agreement"] == 2 / 3
     assert found["disagreeing_ticks"] == [10]
     assert found["mean_k_w"] == (1 + 6 + 1) / 3

@@ -10,8 +10,7 @@ from laserloop.bad_input import BadInput
 from laserloop.data import COLUMNS, EnsembleSettings, create_store, write_episode
 from laserloop.predict.networks import MsDeepONet
 from laserloop.predict.training import FitSettings
-from laserloop.studies.halilovic.study.ablation_points import AXES
-from laserloop.studies.halilovic.study.recipes import RECIPES, SHORT, Recipe, find_models, train_recipes
+from laserloop.studies.halilovic.cases import AXES, RECIPES, SHORT, Recipe, find_models, train_recipes
 
 TINY = EnsembleSettings(kind="corner", runs=3, states=20)
 NET = MsDeepONet(horizon=3, width=8, basis=4)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from laserloop.loop.scenario import Scenario, prepare
-from laserloop.studies.halilovic.study.loop_tables import list_scenarios
+from laserloop.studies.halilovic.cases import list_scenarios
 
 
 def find(label: str, slow: tuple[float, ...] = ()) -> Scenario:
