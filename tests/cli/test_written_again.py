@@ -9,6 +9,7 @@ import pytest
 
 from laserloop.cli import main
 from laserloop.process import Process, read_process
+from laserloop.process import process as process_module
 from laserloop.process.material import describe_material
 
 Capture = pytest.CaptureFixture[str]
@@ -74,10 +75,8 @@ def test_init_writes_an_own_alloy_whole_whatever_its_name(capsys: Capture) -> No
 def test_init_leaves_no_file_that_says_something_else(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from laserloop.process import process_file
-
-    whole = process_file._write
-    monkeypatch.setattr(process_file, "_write", lambda process, material: whole(Process(), material))
+    whole = process_module._write
+    monkeypatch.setattr(process_module, "_write", lambda process, material: whole(Process(), material))
     assert main(["init", "--sigma-um", "80", "--out", "wrong.yaml"]) == 2
     assert "a process file must say what it was given" in capsys.readouterr().err
     assert not Path("wrong.yaml").exists()
