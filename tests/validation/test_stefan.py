@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
-from tests.validation.column import fill, heights, make_heat, make_root, places, shine, temperatures
+from tests.validation.column import fill, heights, look_up, make_heat, make_root, places, shine, temperatures
 from tests.validation.stefan import Stefan
 
 from laserloop.plant import PLANTS
@@ -53,6 +53,8 @@ def liquid_depth(column: PaperHeat | NestedHeat) -> float:
     """How deep the liquid would be if it lay together, m."""
     melting = make_material(300.0).melting
     assert melting is not None
+    if isinstance(column, NestedHeat):
+        look_up(column)  # θ of the mean heat, which says how much of a cell is liquid
     return float(melting.fraction(temperatures(column)[:, 1, 1]) @ heights(column))
 
 
