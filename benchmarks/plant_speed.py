@@ -246,7 +246,7 @@ def make_in625() -> Material:
 
 
 def measure_tracks(file: Path) -> dict[str, Any]:
-    """Short tracks one after another, 0.5 ms dark between them, without evaporation: boxes grow with the melt."""
+    """Short tracks one after another, 0.5 ms dark between them, without evaporation."""
     with file.open() as lines:
         rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     process = Process(
@@ -350,7 +350,7 @@ def measure_kernel() -> dict[str, Any]:
 
     def run() -> None:
         kernels.step(
-            box.heat, box.theta, box.scratch, box.beyond, box.faces, box.weights, heat.by_heat,
+            box.heat, box.theta, box.scratch, box.beyond, box.faces, box.weights, heat.by_heat, heat._melting,
             lines[0], lines[1], nowhere, nothing, 1e-12, stages,
         )  # fmt: skip
 

@@ -22,6 +22,7 @@ from laserloop.plant.nested_kernels import COLD, INSULATED, OPEN, RATIO
 from laserloop.plant.surface import Surface, compose
 from laserloop.process import Process
 from laserloop.process.heat_table import HeatTable
+from laserloop.process.material import Melting
 
 FloatArray = NDArray[np.float64]
 Arrays = Mapping[str, NDArray[Any]]
@@ -29,20 +30,27 @@ Spacing = tuple[float, float, float]
 Shape = tuple[int, int, int]
 
 CELLS = 4.0  # per beam width in the finest box,
-MELTED = 8.0  # and in depth where the process melts: the end of a pool is thin
+MELTED = 8.0  # and in depth where the process melts: the end of a pool is thin,
 THIN = 0.7  # of √(ασ/v), how deep heat enters under the beam, per cell in depth at most
-HALF = 4.0  # beam widths from the beam to the sides of the finest box at least; it grows with the melt
-DEPTH = 2.7  # beam widths
-ROOM, WIDER = 4, 6  # cells between the melt and the sides, and what comes on each side if there are fewer
-WIDEST = 20.0  # beam widths, from which on it grows no more: a longer melt is deep enough for the parent
+HALF, DEPTH = (
+    4.0,
+    2.7,
+)  # beam widths from the beam to the sides of the finest box at least, and to its bottom,
+SHALLOW = 1.5  # where the process melts
+ROOM, WIDER = (
+    4,
+    6,
+)  # cells between a shallow melt and the sides, and what comes on each side if there are fewer
+WIDEST = 16.0  # beam widths, from which on it grows no more
+DEEP = 2 / 3  # of its depth, from which on the parent sees the end of the melt as well
 HOP = 0.25  # beam widths moved per step at most
 JUMPS = 0.02, 0.1, 0.25  # changes of power or of way, as a share of it, that each take one step more
 SPREAD = 0.15  # of α·dt/σ² per step at most
-WAIT = 2.0  # steps of forward Euler that a parent may wait
+WAIT = 2.0  # steps of forward Euler that a parent may wait, twice as many where the process melts
 GROW = 0.2  # of the time since the beam went, the longest step in the dark
 CENTRE = 0.75  # of a parent's cell, how far the beam may be from a box's middle
 COLD_SHARE = 1e-12  # of the heat absorbed, below which a plate at rest is cold
-MOST_LEVELS, MOST_CELLS = 12, 1_000_000  # of boxes, and in the root
+MOST_LEVELS, MOST_CELLS = 12, 500_000  # of boxes, and in the root
 MARGIN, AROUND = 2, 3  # cells around the melt that belong to its patch, and lines more for interpolation
 ROWS = 8192  # of the tables: 0.4 K apart for steel, in which the error is 1e-5 K
 KNOTS = 32_769  # of their making
@@ -139,16 +147,19 @@ class NestedHeat:
         at = int((0.0 - low) * per)
         self._cold = float(known[at + 1] - known[at]) * per  # dθ/dH at ambient, m²/s
         melting, sigma = process.material.melting, process.beam.sigma
+        self._melting = find_melting(table, melting)
+        self._melt = inf if melting is None else float(table.theta_of(np.array([melting.solidus]))[0])
         melts = melting is not None and process.window[1] > melting.solidus
         h, thin = sigma / (CELLS * refine), THIN * sqrt(self._cold * sigma / process.speed) / refine
+        self._depth, self._wait = (SHALLOW, 2.0 * WAIT) if melts else (DEPTH, WAIT)
         self._finest = h, h, min(h, thin, sigma / (MELTED * refine) if melts else h)
-        self._melt = inf if melting is None else float(table.theta_of(np.array([melting.solidus]))[0])
         self.reset()
 
     @property
     def identity(self) -> str:
         """What the numbers of a saved state mean."""
-        geometry = (*self.process.plate, *self._finest, self.process.ambient, *self.by_heat[:2])
+        depth = [self._depth] * (self._depth != DEPTH)
+        geometry = (*self.process.plate, *self._finest, self.process.ambient, *self.by_heat[:2], *depth)
         digest = blake2b(np.array(geometry).tobytes(), digest_size=16)
         digest.update(self.by_heat[2].tobytes())
         return digest.hexdigest()
@@ -169,7 +180,7 @@ class NestedHeat:
     def _make_boxes(self, plate: Spacing, levels: int | None = None) -> None:
         self.plate, sigma = plate, self.process.beam.sigma
         self.boxes = make_boxes(
-            plate, self._finest, (2 * HALF * sigma, 2 * HALF * sigma, DEPTH * sigma), levels
+            plate, self._finest, (2 * HALF * sigma, 2 * HALF * sigma, self._depth * sigma), levels
         )
 
     def advance(self, power: float, spot: FloatArray, seconds: float) -> None:
@@ -196,7 +207,7 @@ class NestedHeat:
             longest = max(min(seconds, self._longest()), min(GROW / self.refine * self._dark, through))
             leaf = self.leaf
             if leaf.parent is not None:
-                longest = min(longest, WAIT * self._euler(leaf.parent))
+                longest = min(longest, self._wait * self._euler(leaf.parent))
             dt = longest if left > 2.0 * longest else left / max(1, ceil(left / longest - 1e-9))
             self._step(dt)
             self._dark += dt
@@ -233,7 +244,7 @@ class NestedHeat:
         """The longest step that resolves what the beam does, s."""
         longest = SPREAD * self.process.beam.sigma**2 / (self.diffusivity * self.refine)
         parent = self.boxes[-1].parent
-        return longest if parent is None else min(longest, WAIT * self._euler(parent))
+        return longest if parent is None else min(longest, self._wait * self._euler(parent))
 
     def _lasting(self, box: Box) -> float:
         """Until heat has spread so far that the parent of this box shows it as well, s."""
@@ -250,7 +261,7 @@ class NestedHeat:
         while box.parent is not None:
             box = box.parent
             box.behind += dt
-            if box.behind + 0.5 * dt < WAIT * self._euler(box):
+            if box.behind + 0.5 * dt < self._wait * self._euler(box):
                 break
             dt = box.behind
             self._catch_up(box)
@@ -295,11 +306,15 @@ class NestedHeat:
         holes, flows = self._collect(box, seconds)
         heated = kernels.step(
             box.heat, box.theta, box.scratch, box.beyond, box.faces, box.weights,
-            self.by_heat, across, along, holes, flows, seconds, stages,
+            self.by_heat, self._melting, across, along, holes, flows, seconds, stages,
         )  # fmt: skip
         self.absorbed += box.volume * heated
         for child in box.inside:
             kernels.restrict(child.heat, box.heat, box.theta[0], self.by_heat, *child.in_parent)
+            heat, middle = box.heat[child.under], (slice(2, -1, RATIO),) * 3
+            front = (heat > 0.5 * self._melting[0]) & (heat < 2.0 * (self._melting[0] + self._melting[1]))
+            if front.any():  # there θ is not that of the heat
+                box.theta[0][child.under][front] = child.theta[0][middle][front]
             if child.faces[5] == COLD:
                 box.heat[(-1, *child.under[1:])] = 0.0  # that column has lost its heat already
         if box.faces[5] == COLD:
@@ -340,39 +355,24 @@ class NestedHeat:
             self._find_drift(box)
 
     def _make_room(self, leaf: Box) -> None:
-        """Widen the finest box before the melt reaches its sides."""
-        top = leaf.theta[0, 1, 1:-1, 1:-1]
-        if leaf.parent is None or top.max() <= self._melt:
+        """Widen the finest box before a melt reaches its sides that ends thinner than the parent's cells."""
+        top, parent = leaf.theta[0, 1, 1:-1, 1:-1], leaf.parent
+        if parent is None or top.max() <= self._melt:
             return
-        more = [0, 0]
+        if leaf.theta[0, 1 + int(DEEP * leaf.shape[0])].max() > self._melt:
+            return
+        sizes, origin = list(leaf.shape[1:]), list(leaf.origin)
         for axis in (0, 1):
             at = np.flatnonzero((top > self._melt).any(axis=1 - axis))
-            wide = top.shape[axis] * leaf.spacing[1 - axis] > WIDEST * self.process.beam.sigma
-            if min(at[0], top.shape[axis] - 1 - at[-1]) < ROOM and not wide:
-                more[axis] = 2 * WIDER
-        if any(more):
-            self._widen(leaf, more)
-
-    def _widen(self, box: Box, more: list[int]) -> None:
-        """So many cells more, and more around it too where that becomes narrow."""
-        parent = box.parent
-        if parent is None:
-            return
-        layers, *sizes = box.shape
-        if any(
-            (n + m) > 0.7 * RATIO * room for n, m, room in zip(sizes, more, parent.shape[1:], strict=True)
-        ):
-            self._synchronise(box)
-            self._widen(parent, more)
-        self._synchronise(parent)
-        rows, columns = (min(n + m, end) for n, m, end in zip(sizes, more, box.plate[1:], strict=True))
-        south, west = (first - m // 2 for first, m in zip(box.origin, more, strict=True))
-        south, west = (min(max(south, 0), box.plate[1] - rows), min(max(west, 0), box.plate[2] - columns))
-        self._put(box, (layers, rows, columns), (south, west))
-        self._read_parent(box)
-        self._find_drift(box)
-        for child in box.inside:
-            self._read_parent(child)
+            wide = sizes[axis] * leaf.spacing[1 - axis] > WIDEST * self.process.beam.sigma
+            if min(at[0], sizes[axis] - 1 - at[-1]) < ROOM and not wide:
+                sizes[axis] = min(sizes[axis] + 2 * WIDER, leaf.plate[1 + axis])
+                origin[axis] = min(max(origin[axis] - WIDER, 0), leaf.plate[1 + axis] - sizes[axis])
+        if (shape := (leaf.shape[0], sizes[0], sizes[1])) != leaf.shape:
+            self._synchronise(parent)
+            self._put(leaf, shape, (origin[0], origin[1]))
+            self._read_parent(leaf)
+            self._find_drift(leaf)
 
     @staticmethod
     def _around(box: Box, beam: FloatArray) -> tuple[int, int]:
@@ -390,6 +390,7 @@ class NestedHeat:
         """Cells that come in are divided from the parent's, which has kept those that leave."""
         assert box.parent is not None
         old, moved = box.heat, (origin[0] - box.origin[0], origin[1] - box.origin[1])
+        theta = box.theta[0].copy()
         if not box.open:
             box.open, box.behind, moved = True, 0.0, box.plate[1:]  # nothing stays
         if shape == box.shape:
@@ -399,6 +400,15 @@ class NestedHeat:
             box.make(shape, origin)
         kernels.move(old, box.heat, box.parent.heat, *box.in_parent, *moved)
         kernels.look_up(box.heat, self.by_heat, box.theta[0])
+        here, there = (
+            [slice(None)],
+            [slice(None)],
+        )  # where a front is, θ is not that of the heat: it stays, too
+        for axis, by in enumerate(moved, 1):
+            first, last = max(1, 1 - by), min(box.heat.shape[axis], old.shape[axis] - by) - 1
+            here.append(slice(first, max(first, last)))
+            there.append(slice(first + by, max(first, last) + by))
+        box.theta[0][tuple(here)] = theta[tuple(there)]
 
     def _profile(self, start: FloatArray, end: FloatArray, past: FloatArray) -> tuple[FloatArray, FloatArray]:
         """1/m, a beam's mean over each row and each column of the finest box after these shares of its way.
@@ -520,7 +530,7 @@ class NestedHeat:
                 lines = [np.append(0.0, box.depths)]
                 lines += [0.5 * (e[1:] + e[:-1]) for e in (box.edges(0), box.edges(1))]
                 ends = [(at[n.min()], at[n.max()]) for at, n in zip(lines, hot, strict=True)]
-                wide = [MARGIN * h for h in reversed(box.spacing)]
+                wide = [(MARGIN + 0.5) * h for h in reversed(box.spacing)]
                 found = [(low - w, high + w) for (low, high), w in zip(ends, wide, strict=True)]
                 region = [
                     (min(a, c), max(b, d)) for (a, b), (c, d) in zip(region or found, found, strict=True)
@@ -528,8 +538,7 @@ class NestedHeat:
         if not region:
             return None
         lines, values = self.field(region)
-        at = np.nonzero(values > theta)
-        k, j, i = (slice(max(0, int(n.min()) - MARGIN), int(n.max()) + MARGIN + 1) for n in at)
+        k, j, i = (slice(*np.searchsorted(at, ends)) for at, ends in zip(lines, region, strict=True))
         return Patch(lines[2][i], lines[1][j], lines[0][k], np.ascontiguousarray(values[k, j, i]) - theta)
 
     def energy(self) -> dict[str, float]:
@@ -683,3 +692,13 @@ def tabulate_heat(table: HeatTable) -> tuple[Table, Table, float]:
         (1.0 / float(apart), float(by_theta[0]), table.temperature_of(by_theta)),
         float(np.diff(found)[even[1:] > 0.0].max() / step),
     )
+
+
+def find_melting(table: HeatTable, melting: Melting | None) -> tuple[float, float, float, float, float]:
+    """Heat at the solidus, from there to the liquidus, θ between them, and dθ/dH below and above."""
+    if melting is None:
+        return inf, 1.0, 1.0, 1.0, 1.0
+    solidus, liquidus = ends = table.theta_of(np.array([melting.solidus, melting.liquidus]))
+    heat, aside = table.heat_of(ends), 1e-3 * np.array([solidus - liquidus, liquidus - solidus])
+    below, above = aside / (table.heat_of(ends + aside) - heat)
+    return float(heat[0]), float(heat[1] - heat[0]), float(liquidus - solidus), float(below), float(above)

@@ -17,20 +17,23 @@ RATIO = 3  # cells along each axis in one of the parent
 SHARP = (
     4  # layers from the surface down, below which the flux is of fourth order: its gradient is the steepest
 )
+BLOCK = 64  # cells of which none or all are looked at
 
 ONE = np.uint64(1)
 
 
 @njit(cache=True, error_model="numpy")
-def step(heat, thetas, scratch, beyond, faces, weights, table, across, along, holes, flows, dt, stages):  # type: ignore[no-untyped-def]
+def step(
+    heat, thetas, scratch, beyond, faces, weights, table, melting, across, along, holes, flows, dt, stages
+):  # type: ignore[no-untyped-def]
     """One step of RKL2 over `dt`, s, in `stages` ≥ 2: stable up to (s² + s − 2)/4 steps of forward Euler.
 
     Yₙ = μYₙ₋₁ + νYₙ₋₂ + (1 − μ − ν)Y₀ + μ̃ dt L(Yₙ₋₁) + γ̃ dt L(Y₀)   (Meyer, Balsara, Aslam 2014,
     J. Comput. Phys. 257, 594). `thetas[0]` must fit `heat`, and does so again at the end; `beyond`: the
-    parent's θ at the ghosts of open faces; `weights`: 1/h² along x, y, z; `table`: see `look_up`; `across`,
-    `along`: W/m³ that the beam brings to the cells of the surface, as the product of a row's and a column's
-    at the time of each stage; `holes`: faces of the boxes inside, as flat places
-    of the cell outside and of the one inside, and the axis; `flows`: W/m³ that come out of each.
+    parent's θ at the ghosts of open faces; `weights`: 1/h² along x, y, z; `table`: see `look_up`; `melting`:
+    see `spread_front`; `across`, `along`: W/m³ that the beam brings to cells of the surface, as the product
+    of a row's and a column's at the time of each stage; `holes`: faces of the boxes inside, as flat places of
+    the cell outside and of the one inside, and the axis; `flows`: W/m³ that come out of each.
     """
     layers, rows, columns = heat.shape
     X, P = np.uint64(columns), np.uint64(rows * columns)
@@ -94,6 +97,7 @@ def step(heat, thetas, scratch, beyond, faces, weights, table, across, along, ho
             for i in range(span):
                 left = values[at[i]]
                 found[i] = left + found[i] * (values[at[i] + ONE] - left)
+            spread_front(found, line, theta, c, X, P, melting)
             for j in range(rows - 2):
                 for i in range(columns - 2):
                     here, there = c + np.uint64(j * columns + i), j * columns + i
@@ -109,7 +113,10 @@ def step(heat, thetas, scratch, beyond, faces, weights, table, across, along, ho
             if n == 1:
                 first_rate[outside] += rate
         for h in range(len(holes)):
-            other[holes[h, 0]] = find(target[holes[h, 0]], table)
+            outside = np.uint64(holes[h, 0])
+            other[outside] = find(target[outside], table)
+            this = slice(outside, outside + ONE)
+            spread_front(other[this], target[this], theta, outside, X, P, melting)
         for face in range(6):
             if faces[face] == INSULATED:
                 continue
@@ -151,6 +158,37 @@ def sharpen(theta, c, span, P, k, weight, line):  # type: ignore[no-untyped-def]
         else:
             above = theta[here + P] - 3.0 * (theta[here] - theta[here - P]) - theta[here - P - P]
         line[i] += lack * ((below if k <= SHARP else 0.0) - above)
+
+
+@njit(cache=True, error_model="numpy")
+def spread_front(found, heat, theta, first, X, P, melting):  # type: ignore[no-untyped-def]
+    """θ in the middle of cells, from the place `first` on, of θ that their mean heat has: for fronts in them.
+
+    A front leaves its latent heat in the cell that it crosses. If θ differs by w across a cell, the mean
+    takes it over a range of √(Δ² + w²) about the middle of Δ, that from solidus to liquidus.
+    """
+    solidus, latent, width, below, above = (
+        melting  # J/m³, J/m³, W/m, and dθ/dH of the solid and of the liquid
+    )
+    low, high = 0.5 * solidus, 2.0 * (solidus + latent)
+    for block in range(0, heat.size, BLOCK):
+        cells = range(block, min(block + BLOCK, heat.size))
+        near = 0
+        for i in cells:
+            near += (heat[i] > low) & (heat[i] < high)
+        if near == 0:
+            continue
+        for i in cells:
+            here = first + np.uint64(i)
+            x, y = theta[here + ONE] - theta[here - ONE], theta[here + X] - theta[here - X]
+            z = theta[here + P] - theta[here - P]
+            whole = np.sqrt(width * width + 0.25 * (x * x + y * y + z * z))
+            more = 0.5 * (whole - width)
+            start, end = -more / below, latent + more / above
+            at = min(max(heat[i] - solidus, start), end)
+            sharp = min(at, 0.0) * below + max(at - latent, 0.0) * above
+            sharp += min(max(at, 0.0), latent) * (width / latent)
+            found[i] += (at - start) * (whole / (end - start)) - more - sharp
 
 
 @njit(cache=True, error_model="numpy")
