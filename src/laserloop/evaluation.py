@@ -114,21 +114,6 @@ class PredictionErrors:
         """The largest absolute error, K."""
         return float(np.abs(self.residual).max())
 
-    @property
-    def bias(self) -> float:
-        """The mean error, K; positive where the surrogate believes in more heat than there is."""
-        return float(self.residual.mean())
-
-    def to_json(self) -> dict[str, Any]:
-        """The numbers of a table's row."""
-        return {
-            "windows": len(self.residual),
-            "rmse_k": self.pooled,
-            "rmse_per_step_k": self.per_step.tolist(),
-            "worst_k": self.worst,
-            "bias_k": self.bias,
-        }
-
 
 def measure_blind(
     model: Model,
