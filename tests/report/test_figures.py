@@ -11,9 +11,10 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from laserloop.data.episode import WINDOW, Episode
-from laserloop.report.figures import draw_history, draw_overview, draw_path, draw_surface, find_limits
+from laserloop.report.figures import draw_history, draw_overview
 
-FIGURES = [draw_history, draw_path, draw_surface, draw_overview]
+FIGURES = [draw_history, draw_overview]
+PATH, SURFACES = 1, (3, 4)  # axes of an overview under constant power; a bar of colours stands between
 
 
 def line(figure: Figure, gid: str) -> Line2D:
@@ -47,12 +48,6 @@ def test_the_axis_shows_the_window_and_all_temperatures_that_count(paper: Episod
         assert high > max(WINDOW[1], episode.temperature[episode.counts_above].max())
 
 
-def test_figures_with_shared_limits_can_be_compared(paper: Episode, graded: Episode) -> None:
-    limits = find_limits([paper, graded])
-    for episode in (paper, graded):
-        assert draw_history(episode, limits=limits).axes[0].get_ylim() == pytest.approx(limits)
-
-
 def test_a_sharp_turn_is_marked_when_it_happens(paper: Episode) -> None:
     times = xy(draw_history(paper), "turns")[:, 0]
     assert times == pytest.approx([1.5 / 0.304], abs=0.13)  # ms: 1.5 mm at 0.304 m/s, within a tick
@@ -64,7 +59,7 @@ def test_power_is_shown_only_when_it_varies(paper: Episode, shaken: Episode) -> 
 
 
 def test_the_path_is_coloured_tick_by_tick_in_millimetres(paper: Episode) -> None:
-    axes = draw_path(paper).axes[0]
+    axes = draw_overview(paper).axes[PATH]
     lines = next(c for c in axes.collections if isinstance(c, LineCollection))
     assert (np.asarray(lines.get_array()) == paper.t_max).all()
     ends = np.array([segment[-1] for segment in lines.get_segments()])
@@ -73,11 +68,11 @@ def test_the_path_is_coloured_tick_by_tick_in_millimetres(paper: Episode) -> Non
 
 
 def test_the_start_of_the_path_is_marked(paper: Episode) -> None:
-    assert xy(draw_path(paper), "start")[0] == pytest.approx((-1.5, 0.0))
+    assert xy(draw_overview(paper), "start")[0] == pytest.approx((-1.5, 0.0))
 
 
 def test_grey_means_inside_the_window(paper: Episode) -> None:
-    lines = next(c for c in draw_path(paper).axes[0].collections if isinstance(c, LineCollection))
+    lines = next(c for c in draw_overview(paper).axes[PATH].collections if isinstance(c, LineCollection))
     inside, below, above = lines.to_rgba(np.array([780.0, 730.0, 850.0]))
     assert np.ptp(inside[:3]) < 0.1
     assert below[2] - below[0] > 0.2  # blue
@@ -85,8 +80,8 @@ def test_grey_means_inside_the_window(paper: Episode) -> None:
 
 
 def test_the_surface_shows_the_hottest_tick_with_the_isotherms_of_the_window(paper: Episode) -> None:
-    figure = draw_surface(paper)
-    whole, close = figure.axes[:2]
+    figure = draw_overview(paper)
+    whole, close = (figure.axes[k] for k in SURFACES)
     for axes in (whole, close):
         mesh = next(c for c in axes.collections if isinstance(c, QuadMesh))
         assert np.max(np.asarray(mesh.get_array())) == paper.hottest.temperature.max()
@@ -96,7 +91,7 @@ def test_the_surface_shows_the_hottest_tick_with_the_isotherms_of_the_window(pap
 
 
 def test_a_cold_surface_has_no_isotherms(cold: Episode) -> None:
-    assert isotherms(draw_surface(cold).axes[0]) == []
+    assert isotherms(draw_overview(cold).axes[SURFACES[0]]) == []
 
 
 @pytest.mark.parametrize("draw", FIGURES)
