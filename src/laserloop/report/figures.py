@@ -1,6 +1,5 @@
 """Figures of an episode: one function each, from data to a matplotlib Figure that belongs to nobody else."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -55,29 +54,10 @@ FEW_TURNS = 12  # more of them get no line down through the figure
 
 
 @mpl.rc_context(STYLE)
-def draw_history(
-    episode: Episode, *, window: Window = WINDOW, limits: tuple[float, float] | None = None
-) -> Figure:
-    """T_max over time against the window; `limits`: K, of the axis, to compare figures."""
+def draw_history(episode: Episode, *, window: Window = WINDOW) -> Figure:
+    """T_max over time against the window."""
     figure = Figure(figsize=(WIDTH, 3.3 if _varies(episode) else 2.7))
-    _plot_history(figure, episode, window, limits, legend_columns=3)
-    return figure
-
-
-@mpl.rc_context(STYLE)
-def draw_path(episode: Episode, *, window: Window = WINDOW) -> Figure:
-    """The path, coloured by T_max: grey inside the window."""
-    figure = Figure(figsize=(WIDTH, 4.6))
-    _plot_path(figure.subplots(), episode, window)
-    return figure
-
-
-@mpl.rc_context(STYLE)
-def draw_surface(episode: Episode, *, window: Window = WINDOW) -> Figure:
-    """The surface at the hottest tick, whole and around the beam, node by node."""
-    figure = Figure(figsize=(WIDTH, 3.3))
-    whole, close = figure.subplots(1, 2)
-    _plot_surface(whole, close, episode, window)
+    _plot_history(figure, episode, window, legend_columns=3)
     return figure
 
 
@@ -86,7 +66,7 @@ def draw_overview(episode: Episode, *, window: Window = WINDOW) -> Figure:
     """All of an episode on one sheet."""
     figure = Figure(figsize=(2 * WIDTH, 6.6))
     (top,), (bottom,) = figure.subfigures(2, 1, squeeze=False, height_ratios=(2.9, 3.7))
-    _plot_history(top, episode, window, None, legend_columns=6)
+    _plot_history(top, episode, window, legend_columns=6)
     ((left, right),) = bottom.subfigures(1, 2, squeeze=False, width_ratios=(1, 1.25))
     _plot_path(left.subplots(), episode, window)
     whole, close = right.subplots(1, 2)
@@ -94,11 +74,10 @@ def draw_overview(episode: Episode, *, window: Window = WINDOW) -> Figure:
     return figure
 
 
-def find_limits(episodes: Iterable[Episode], window: Window = WINDOW) -> tuple[float, float]:
+def _find_limits(episode: Episode, window: Window) -> tuple[float, float]:
     """An axis of temperature that shows the window and every T_max that counts, K."""
-    summaries = [episode.summarise(window) for episode in episodes]
-    low = min(window[0], *(s.lowest for s in summaries))
-    high = max(window[1], *(s.highest for s in summaries))
+    found = episode.summarise(window)
+    low, high = min(window[0], found.lowest), max(window[1], found.highest)
     return low - 0.12 * (high - low), high + 0.12 * (high - low)
 
 
@@ -106,7 +85,6 @@ def _plot_history(
     figure: FigureBase,
     episode: Episode,
     window: Window,
-    limits: tuple[float, float] | None,
     *,
     legend_columns: int,
 ) -> None:
@@ -116,7 +94,7 @@ def _plot_history(
     else:
         axes = lowest = figure.subplots()
     _plot_temperature(axes, episode, window)
-    axes.set_ylim(limits or find_limits([episode], window))
+    axes.set_ylim(_find_limits(episode, window))
     lowest.set_xlabel("time, ms")
     figure.legend(
         handles=_history_legend(episode), loc="outside lower left", ncols=legend_columns, columnspacing=1.2
