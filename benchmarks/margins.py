@@ -22,8 +22,8 @@ from margins_page import write_page
 from numpy.typing import NDArray
 from twin_trials import UNSEEN, disturb, on
 
-from laserloop.cluster import check_workers, open_cluster, share_out
 from laserloop.control.margins import AdaptiveMargin, AdaptiveSettings, Margins
+from laserloop.jobs import check_workers, open_cluster, share_out
 from laserloop.loop.scenario import Scenario, keep_case
 from laserloop.loop.tune import RUNS, Draws, find_margins_of
 from laserloop.paths.path import mark_settled

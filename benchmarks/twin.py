@@ -22,8 +22,8 @@ import numpy as np
 from twin_page import write_page
 from twin_trials import DISTURBED, EXACT, UNSEEN, Trial, list_trials
 
-from laserloop.cluster import check_workers, open_cluster, share_out
 from laserloop.data.episode import find_turns
+from laserloop.jobs import check_workers, open_cluster, share_out
 from laserloop.loop.scenario import Scenario, keep_case
 from laserloop.predict.twin.rollout import judge_reach
 from laserloop.report.record import mark_judged

@@ -175,7 +175,7 @@ def test_workers_that_cannot_be_had_are_one_sentence(
     sentence: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("laserloop.cluster.CONNECT_WITHIN", 0.5)
+    monkeypatch.setattr("laserloop.jobs.CONNECT_WITHIN", 0.5)
     with pytest.raises(BadInput, match=sentence):
         run_ensemble(tmp_path / "store", small, **options)  # type: ignore[arg-type]
 

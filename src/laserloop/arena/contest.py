@@ -6,7 +6,6 @@ tables are the same but for what a clock said.
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +14,13 @@ from laserloop.arena.entrants import ENTRANTS, find_entrant
 from laserloop.arena.runs import Record, has_run, keep_run, name_run, play, settings_of
 from laserloop.arena.tasks import Task, find_task
 from laserloop.bad_input import BadInput
-from laserloop.cluster import Workers, check_workers, open_cluster, share_out
+from laserloop.jobs import run_missing
 from laserloop.loop.controllers import is_own
 
 Progress = Callable[[int, int], None]  # runs there, runs in all
 
 QUICK_PATHS, QUICK_TICKS = 10, 80
 QUICK_LEVELS = ("nominal",)
-ROUNDS = 3  # attempts at runs whose workers died, without a single one done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,29 +77,20 @@ def hold(
 
     `until`: asked after each run, true when no more shall be begun.
     """
-    count = check_workers(workers, scheduler)
-    missing, total = find_missing(contest, out), len(contest.bouts)
-    first = len(missing)
-    if progress is not None:
-        progress(total - first, total)
-    with _choose_cluster(min(count, max(first, 1)), scheduler, contest) as client:
-        fruitless = 0
-        while missing and not until():
-            done = _run_here(missing, out) if client is None else _run_there(client, missing, out)
-            for n, _ in enumerate(done, start=total - len(missing) + 1):
-                if progress is not None:
-                    progress(n, total)
-                if until():
-                    break
-            left = find_missing(contest, out)
-            fruitless = 0 if len(left) < len(missing) else fruitless + 1
-            if fruitless == ROUNDS and not until():
-                raise BadInput(
-                    f"workers must reach and fill {out}, but {' and '.join(left[0])} stayed without a run: "
-                    "check that they live and share its disk"
-                )
-            missing = left
-    return first - len(missing)
+    return run_missing(
+        do_bout,
+        lambda: [(*bout, out.resolve()) for bout in find_missing(contest, out)],
+        len(contest.bouts),
+        lost=lambda bout: (
+            f"workers must reach and fill {out}, but {' and '.join(bout[:2])} stayed without a run: "
+            "check that they live and share its disk"
+        ),
+        workers=workers,
+        scheduler=scheduler,
+        warm_up=lambda: play(Task(family="raster", seed=10_000, ticks=3), find_entrant("twin")),
+        progress=progress,
+        until=until,
+    )
 
 
 def find_missing(contest: Contest, out: Path) -> list[tuple[str, str]]:
@@ -124,28 +113,7 @@ def read_runs(contest: Contest, out: Path) -> Iterator[Kept]:
 
 def do_bout(task: str, entrant: str, out: Path) -> tuple[str, str]:
     """What a worker does: the run stays on disk."""
-    warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
-    keep_run(task, entrant, out)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
+        keep_run(task, entrant, out)
     return task, entrant
-
-
-def _run_here(missing: Sequence[tuple[str, str]], out: Path) -> Iterator[tuple[str, str]]:
-    for bout in missing:
-        with warnings.catch_warnings():
-            yield do_bout(*bout, out)
-
-
-def _run_there(client: Workers, missing: Sequence[tuple[str, str]], out: Path) -> Iterator[tuple[str, str]]:
-    yield from share_out(client, do_bout, [(*bout, out.resolve()) for bout in missing])
-
-
-@contextmanager
-def _choose_cluster(workers: int, scheduler: str | None, contest: Contest) -> Iterator[Workers | None]:
-    """A client of the cluster that does the work; None when this process does it alone."""
-    if scheduler is None and workers == 1:
-        yield None
-        return
-    if scheduler is None:  # compile once, here; workers load it
-        play(Task(family="raster", seed=10_000, ticks=3), find_entrant("twin"))
-    with open_cluster(workers, scheduler) as client:
-        yield client

@@ -11,8 +11,7 @@ import json
 import os
 import shutil
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -26,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.cluster import Workers, check_workers, open_cluster, share_out
 from laserloop.data.ensemble import (
     NAMED_SHAPES,
     PREVIEW,
@@ -35,6 +33,7 @@ from laserloop.data.ensemble import (
     lay_out,
     plan_episode,
 )
+from laserloop.jobs import check_workers, run_missing
 from laserloop.paths import ScanPath
 from laserloop.plant import Plant, Surface, make_plant
 from laserloop.plant.sampling import bilinear, lattice, nearest, smooth
@@ -341,32 +340,29 @@ def run_ensemble(
     `workers`: processes of this machine, by default one per core; 1 works in this process.
     `scheduler`: the address of a dask scheduler instead, whose workers see the same folder.
     """
-    count = check_workers(workers, scheduler)
-    store = create_store(directory, settings)
-    began, total, lacking = perf_counter(), settings.runs, missing(store)
-    made = len(lacking)
-    if progress is not None:
-        progress(total - made, total)
-    with _choose_cluster(min(count, max(made, 1)), scheduler, settings) as client:
-        while lacking:
-            finished = _make_here(store, lacking) if client is None else _make_there(client, store, lacking)
-            for done, _ in enumerate(finished, start=total - len(lacking) + 1):
-                if progress is not None:
-                    progress(done, total)
-            left = missing(store)
-            if len(left) == len(lacking):
-                raise BadInput(
-                    f"workers must reach and fill {store.directory}, but episode {left[0]} stayed missing; "
-                    "check that they live and share its disk."
-                )
-            lacking = left
+    check_workers(workers, scheduler)
+    store, began = create_store(directory, settings), perf_counter()
+    made = run_missing(
+        make_episode,
+        lambda: [(str(store.directory), settings.to_json(), index) for index in missing(store)],
+        settings.runs,
+        lost=lambda some: (
+            f"workers must reach and fill {store.directory}, but episode {some[-1]} stayed missing; "
+            "check that they live and share its disk."
+        ),
+        workers=workers,
+        scheduler=scheduler,
+        warm_up=lambda: record_episode(replace(settings, runs=1, states=3), 0),
+        progress=progress,
+    )
     seconds = perf_counter() - began
-    return Tally(store.directory, total, made, seconds, size_on_disk(store), data_hash(store))
+    return Tally(store.directory, settings.runs, made, seconds, size_on_disk(store), data_hash(store))
 
 
 def make_episode(directory: str, settings: dict[str, Any], index: int) -> int:
     """Run and write one episode: the task of a worker; the digest."""
-    return _make(_join(directory, EnsembleSettings.from_json(settings)), index)
+    store = _join(directory, EnsembleSettings.from_json(settings))
+    return write_episode(store, index, record_episode(store.settings, index))
 
 
 def _join(directory: str, settings: EnsembleSettings) -> EpisodeStore:
@@ -380,32 +376,3 @@ def _join(directory: str, settings: EnsembleSettings) -> EpisodeStore:
             f"every worker must see the same store, but one finds another in {directory}; use a shared disk."
         )
     return store
-
-
-def _make(store: EpisodeStore, index: int) -> int:
-    return write_episode(store, index, record_episode(store.settings, index))
-
-
-def _make_here(store: EpisodeStore, lacking: list[int]) -> Iterator[int]:
-    for index in lacking:
-        yield _make(store, index)
-
-
-def _make_there(client: Workers, store: EpisodeStore, lacking: list[int]) -> Iterator[int]:
-    """Digests as they come in; one that was given up because its workers died is left out."""
-    settings = store.settings.to_json()
-    return share_out(client, make_episode, [(str(store.directory), settings, index) for index in lacking])
-
-
-@contextmanager
-def _choose_cluster(
-    workers: int, scheduler: str | None, settings: EnsembleSettings
-) -> Iterator[Workers | None]:
-    """A client of the cluster that does the work; None when this process does it alone."""
-    if scheduler is None and workers == 1:
-        yield None
-        return
-    if scheduler is None:
-        record_episode(replace(settings, runs=1, states=3), 0)  # compile once, here; workers load it
-    with open_cluster(workers, scheduler) as client:
-        yield client

@@ -13,11 +13,8 @@ A draw is a path of any family, the camera's dice, and what the plant may have t
 independent and alike, so that margins promise something about the next run (see control/margins.py).
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -36,6 +33,7 @@ from laserloop.control.simple import (
     PiController,
     PiGains,
 )
+from laserloop.jobs import open_workers, spread
 from laserloop.loop.controllers import choose_camera
 from laserloop.loop.record import COMPLETED, Run
 from laserloop.loop.run import run_closed_loop
@@ -274,26 +272,24 @@ def calibrate_margins(
 ) -> dict[str, Any]:
     """Close the loop `runs` times and find both margins; everything that a file of margins holds."""
     check_promise(runs, level)
-    scores = []
-    for score in _spread(draws, runs, workers):
-        scores.append(score)
-        if progress is not None:
-            progress(len(scores), runs)
-    return describe(draws, scores, find_margins_of(scores, level))
+    scores: dict[int, tuple[float, float]] = {}
+    with open_workers(workers) as others:
+        for number, score in spread(others, score_draw, [(draws, number) for number in range(runs)]):
+            scores[number] = score
+            if progress is not None:
+                progress(len(scores), runs)
+    lost = [number for number in range(runs) if number not in scores]
+    if lost:
+        raise BadInput(
+            f"every run must come to its end, but run {lost[0]} killed its worker: take fewer workers"
+        )
+    in_turn = [scores[number] for number in range(runs)]
+    return describe(draws, in_turn, find_margins_of(in_turn, level))
 
 
-def _spread(draws: Draws, runs: int, workers: int) -> Iterator[tuple[float, float]]:
-    """The score of each run in turn, by so many processes."""
-    if workers <= 1:
-        yield from (score_draw(draws, number) for number in range(runs))
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(partial(score_draw, draws), range(runs))
-
-
-def score_draw(draws: Draws, number: int) -> tuple[float, float]:
-    """Close one loop."""
-    return score_run(prepare(draws.draw(number)).run())
+def score_draw(draws: Draws, number: int) -> tuple[int, tuple[float, float]]:
+    """Close one loop; its number and its score."""
+    return number, score_run(prepare(draws.draw(number)).run())
 
 
 def describe(draws: Draws, scores: list[tuple[float, float]], margins: Margins) -> dict[str, Any]:

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.cluster import check_workers, open_cluster, share_out
 from laserloop.data.episode import simulate
+from laserloop.jobs import check_workers, open_cluster, share_out
 from laserloop.paths import ScanPath
 from laserloop.planning.job import FilePlan, Job, Learned, find_rises, plan_job
 from laserloop.planning.plan import LayerPlan, Progress, Shelf, write_arrays

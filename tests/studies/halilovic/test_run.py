@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from laserloop.bad_input import BadInput
-from laserloop.cluster import check_versions
+from laserloop.jobs import check_versions
 from laserloop.studies.halilovic.cases import FULL, QUICK, SEED_LOOPS, TABLE_3
 from laserloop.studies.halilovic.run import EXPECTED, StageProgress, hold_folder, open_folder, reproduce, tell
 from laserloop.studies.halilovic.stages import STAGES, Folder, Stage, Task

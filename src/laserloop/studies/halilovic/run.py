@@ -17,9 +17,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from laserloop.bad_input import BadInput
-from laserloop.cluster import Workers, check_workers, open_cluster, share_out
 from laserloop.data.ensemble import EnsembleSettings
 from laserloop.data.store import record_episode
+from laserloop.jobs import Workers, check_workers, open_cluster, share_out
 from laserloop.predict.model import find_commit, find_versions
 from laserloop.predict.training import need_torch
 from laserloop.store import write_json

@@ -1,4 +1,7 @@
-"""The workers: processes of this machine or of a dask cluster, and how their work comes in."""
+"""Work that is done once: what exists is skipped, the rest is spread over workers, what died is tried again.
+
+Workers are processes of this machine or of a dask cluster.
+"""
 
 import os
 import signal
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 CONNECT_WITHIN = 20  # s
 DEATHS = 5  # of processes around one task before it is given up
 MAX_WORKERS = 1024
+ROUNDS = 3  # attempts at work whose workers died, without a single piece of it done
 PATIENCE = 5.0  # s, with a process that was told to end
 REPORT_EVERY = 2.0  # s
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")  # one in each process
@@ -41,6 +45,70 @@ def check_workers(workers: int | None, scheduler: str | None) -> int:
     if workers is not None and not 1 <= workers <= MAX_WORKERS:
         raise BadInput(f"workers must be 1 to {MAX_WORKERS}, but {workers} were asked for; choose a number.")
     return workers or os.cpu_count() or 1
+
+
+Arguments = tuple[Any, ...]
+
+
+def run_missing(
+    function: Function,
+    missing: Callable[[], Sequence[Arguments]],
+    total: int,
+    *,
+    lost: Callable[[Arguments], str],
+    workers: int | None = None,
+    scheduler: str | None = None,
+    warm_up: Callable[[], object] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    until: Callable[[], bool] = lambda: False,
+) -> int:
+    """Call `function` with the arguments of all that is `missing`, until nothing is; how much that was.
+
+    `workers`: processes of this machine, one per core unless given; 1 works in this process. `scheduler`: the
+    address of a dask scheduler instead. `warm_up` is called once before processes start, so that they find
+    compiled what it compiles. `lost`: the sentence for a piece that stayed missing. `until`: asked after each
+    piece, true when no more shall be begun.
+    """
+    count, left = check_workers(workers, scheduler), missing()
+    first, fruitless = len(left), 0
+    if progress is not None:
+        progress(total - first, total)
+    with open_workers(min(count, max(first, 1)), scheduler, warm_up) as crew:
+        while left and not until():
+            done = total - len(left)
+            for _ in spread(crew, function, left):
+                done += 1
+                if progress is not None:
+                    progress(done, total)
+                if until():
+                    break
+            now = missing()
+            fruitless = 0 if len(now) < len(left) else fruitless + 1
+            if fruitless == ROUNDS and not until():
+                raise BadInput(lost(now[0]))
+            left = now
+    return first - len(left)
+
+
+@contextmanager
+def open_workers(
+    count: int, scheduler: str | None = None, warm_up: Callable[[], object] | None = None
+) -> Iterator["Workers | None"]:
+    """Workers, after a warm-up; None when this process does the work alone."""
+    if scheduler is None and count == 1:
+        yield None
+        return
+    if scheduler is None and warm_up is not None:
+        warm_up()
+    with open_cluster(count, scheduler) as workers:
+        yield workers
+
+
+def spread(workers: "Workers | None", function: Function, arguments: Sequence[Arguments]) -> Iterator[Any]:
+    """What `function` returns for each of the arguments, as it comes in, by workers or here."""
+    if workers is None:
+        return (function(*some) for some in arguments)
+    return share_out(workers, function, arguments)
 
 
 @contextmanager

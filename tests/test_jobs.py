@@ -7,19 +7,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from distributed import Client, LocalCluster
 
-from laserloop import cluster
-from laserloop.cluster import Pool, Workers, open_cluster, share_out
+from laserloop import jobs
+from laserloop.bad_input import BadInput
+from laserloop.jobs import Pool, Workers, open_cluster, share_out
 
 PROGRAM = """
 import sys, time
-from laserloop.cluster import open_cluster, share_out
+from laserloop.jobs import open_cluster, share_out
 if __name__ == "__main__":
     with open_cluster(2) as workers:
         for _ in share_out(workers, print, [(n,) for n in range(2)]):
@@ -58,7 +59,7 @@ def test_what_goes_wrong_there_is_raised_here(workers: Workers) -> None:
 
 
 def test_waiting_for_dask_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "REPORT_EVERY", 0.01)
+    monkeypatch.setattr(jobs, "REPORT_EVERY", 0.01)
     waiting = list[int]()
     naps = [1.0, *[0.01] * 30]
     with (
@@ -101,7 +102,7 @@ def test_a_task_whose_processes_die_is_tried_again_and_then_left_out(tmp_path: P
     once = f"import os; there = os.path.exists({first!r}); open({first!r}, 'w'); there or os._exit(1)"
     with open_cluster(2) as workers:
         assert len(list(share_out(workers, exec, [(fatal,), ("",), (once,)]))) == 2
-    assert file.read_text() == "x" * cluster.DEATHS
+    assert file.read_text() == "x" * jobs.DEATHS
 
 
 def test_whoever_stops_asking_has_nobody_at_work_left() -> None:
@@ -136,7 +137,7 @@ def test_a_worker_that_is_ended_while_it_leaves_says_nothing() -> None:
     program = (
         "import atexit, os, signal\n"
         "from multiprocessing import Pipe\n"
-        "from laserloop.cluster import _work\n"
+        "from laserloop.jobs import _work\n"
         "ours, theirs = Pipe()\n"
         "ours.close()  # nobody asks any more\n"
         "atexit.register(lambda: os.kill(os.getpid(), signal.SIGTERM))\n"
@@ -144,3 +145,36 @@ def test_a_worker_that_is_ended_while_it_leaves_says_nothing() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_what_is_missing_is_done_once_and_what_exists_is_skipped(tmp_path: Path) -> None:
+    (tmp_path / "1").touch()
+    told = list[tuple[int, int]]()
+
+    def missing() -> list[tuple[Path]]:
+        return [(tmp_path / str(n),) for n in range(4) if not (tmp_path / str(n)).exists()]
+
+    def run(until: Callable[[], bool]) -> int:
+        return jobs.run_missing(
+            Path.touch,
+            missing,
+            4,
+            lost=str,
+            workers=1,
+            progress=lambda *count: told.append(count),
+            until=until,
+        )
+
+    assert run(lambda: len(told) > 1) == 1  # stopped after the first of three
+    assert told == [(1, 4), (2, 4)]
+    assert run(lambda: False) == 2
+    assert told[2:] == [(2, 4), (3, 4), (4, 4)]
+
+
+def test_what_stays_missing_is_given_up_with_a_sentence() -> None:
+    tried = list[int]()
+    with pytest.raises(BadInput, match="piece 7 stayed missing"):
+        jobs.run_missing(
+            tried.append, lambda: [(7,)], 1, lost=lambda some: f"piece {some[0]} stayed missing", workers=1
+        )
+    assert tried == [7] * jobs.ROUNDS
