@@ -121,49 +121,34 @@ def test_leaving_the_materials_range_is_noted_once_with_the_largest_excess(capsy
     assert re.fullmatch(rf"laserloop: note: temperatures of {highest:.5g} K lie .*limit\.\n", err)
 
 
-BAD = {
-    "--power-w": ("nan", "inf", "-inf", "-1", "fourteen", "", "1_4"),
-    "--ticks": ("0", "-3", "1.5", "many", "nan", "99999999999"),
-    "--speed-mm-s": ("0", "-304", "nan", "inf", "fast"),
-    "--tick-us": ("0", "nan"),
-    "--plant": ("coarse",),
-    "--ambient-k": ("0", "-5", "nan"),
-    "--sigma-um": ("0", "inf"),
-    "--absorptivity": ("0", "1.5"),
-    "--plate-mm": ("15", "15,10", "a,b,c", "15,10,nan", "-1,1,1"),
+BAD = {  # what tests/cli/test_pins.py does not hold
+    "--power-w": ("inf", "-1", "fourteen", ""),
+    "--ticks": ("-3", "many", "99999999999"),
+    "--speed-mm-s": ("fast",),
+    "--plate-mm": ("15", "a,b,c", "-1,1,1"),
     "--excitation": ("noise",),
-    "--json": ("", "--plot"),
-    "--plot": ("", "look.jpeg"),
+    "--json": ("",),
+    "--plot": ("",),
 }
 
 
 @pytest.mark.parametrize(("option", "value"), [(option, value) for option in BAD for value in BAD[option]])
 def test_a_bad_value_is_refused_with_one_sentence(option: str, value: str, capsys: Capture) -> None:
     code = main(["simulate", "diagonal", option, value])
-    expect_one_sentence(code, capsys, "figure" if value == "look.jpeg" else option)
+    expect_one_sentence(code, capsys, option)
 
 
 @pytest.mark.parametrize(
     ("tokens", "hint"),
     [
-        (["simulate"], "PATH"),
-        (["simulate", "nowhere"], "'nowhere'"),
         (["simulate", "missing.csv"], "missing.csv"),
         (["simulate", "polyline:x"], "polyline:7"),
-        (["simulate", "diagonal", "--bogus", "1"], "--bogus"),
-        (["simulate", "diagonal", "--power-w"], "--power-w"),
-        (["simulate", "diagonal", "extra"], "'extra'"),
         (["simulate", "diagonal", "--material", "cheese"], "'cheese'"),
         (["simulate", "diagonal", "--material", "missing.yaml"], "missing.yaml"),
-        (["simulate", "diagonal", "--power-w", "3", "--excitation", "bang-bang"], "--excitation"),
-        (["simulate", "diagonal", "--seed", "3"], "--excitation"),
         (["simulate", "diagonal", "--excitation", "bang-bang", "--seed", "-1"], "--seed"),
         (["simulate", "diagonal", "--plate-mm", "1,1,1"], "1 × 1 mm plate"),
         (["simulate", "diagonal", "--plant", "paper", "--plate-mm", "900,900,9"], "at most 20000000 nodes"),
-        (["frobnicate"], '"frobnicate"; try --help'),
-        (["ensemble", "corner"], "`laserloop ensemble` needs --out"),
         (["control", "diagonal", "--plant", "paper", "--delay", "5"], "the model plans 5 ticks"),
-        (["bench", "everything"], "everything"),
         (["bench", "plant", "--steps", "0"], "--steps"),
         (["demo", "--out", "taken"], "--out"),
         (["simulate", "diagonal", "--json", "folder"], "--json"),
@@ -329,28 +314,6 @@ def test_every_verb_has_help_with_examples_that_can_be_copied(
         assert not unused, example
 
 
-def test_help_in_a_narrow_pipe_is_plain_text() -> None:
-    for verb, out in read_helps(60).items():
-        assert "\x1b" not in out
-        assert set("│╭╮╰╯┌┐└┘…") & set(out) == set()
-        usage, *others = out.splitlines()
-        assert usage.startswith("Usage: ") or not usage, verb
-        assert max(map(len, others)) <= 60 or "Usage: " in max(others, key=len), verb
-
-
-def test_help_names_every_option_with_its_unit(helps: dict[tuple[str, ...], str]) -> None:
-    units = {"w": "W", "mm": "mm", "mm-s": "mm/s", "um": "µm", "us": "µs", "k": "K"}
-    ending = re.compile(rf"--[\w-]*?-({'|'.join(sorted(units, key=len, reverse=True))})")
-    seen = set()
-    for verb, out in helps.items():
-        for option, described in re.findall(r"(?m)^ (--[\w-]+) (.*(?:\n  .*)*)", out):
-            found = ending.fullmatch(option)
-            if found:
-                assert units[found[1]] in re.split(r"[^\w/µ]+", described), (verb, option)
-                seen.add(option)
-    assert {"--power-w", "--speed-mm-s", "--sigma-um", "--tick-us", "--ambient-k", "--plate-mm"} <= seen
-
-
 def launch(*tokens: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "laserloop", *tokens]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False)
@@ -407,37 +370,6 @@ def complete(script: str, *words: str) -> set[str]:
     command = ["bash", "-c", f"{script}\n{ask}"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return set(done.stdout.split())
-
-
-PIPED = (
-    ("simulate", "diagonal", "--ticks", "12"),
-    ("control", "diagonal", "--ticks", "12"),
-    ("control", "diagonal", "--ticks", "12", "--controller", "pi"),
-    ("evaluate", "paper-base", "--realisations", "1", "--excitation", "bang-bang"),
-    ("export", "paper-base", "--out", "firmware"),
-    ("ensemble", "base", "--runs", "1", "--workers", "1", "--out", "data"),
-)
-
-
-@pytest.mark.parametrize("command", PIPED, ids=" ".join)
-def test_tables_in_a_narrow_pipe_are_whole(
-    command: tuple[str, ...], capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    main(command)
-    wide = capsys.readouterr().out
-    monkeypatch.setenv("COLUMNS", "60")
-    main(command)
-    narrow = capsys.readouterr().out
-    assert "\x1b" not in narrow
-    assert "…" not in narrow
-    assert _shape(narrow) == _shape(wide)
-
-
-def _shape(text: str) -> list[str]:
-    """The lines of a table without numbers, which may be times, then the words of its wrapped caption."""
-    table, caption, rest = re.sub(r"[\d.,]+ ?[a-zµ%]*|[^\S\n]+", " ", text).partition("\nWindow")
-    return [*(line.strip() for line in table.splitlines()), *(caption + rest).split()]
 
 
 def test_the_program_shows_help_without_loading_the_solver() -> None:
