@@ -22,7 +22,7 @@ SPEED, TICK = 0.304, 1.25e-4  # m/s, s
 WARM = np.array([780.0, 640.0, 550.0, 470.0, 410.0, 365.0])  # K, a beam in its window and the way ahead
 PROBLEM = MpcProblem(margin_above=13.0)
 NEAR = 1e-4  # K or W: at a bound
-MODEL = find_model("paper-corner")
+MODEL = find_model("paper-corner-bilinear")  # whose previews are as smooth as WARM
 
 
 @pytest.fixture(scope="module")

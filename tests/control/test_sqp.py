@@ -13,7 +13,7 @@ from laserloop.control.sqp import FloatArray, SqpSolver
 from laserloop.predict.model import find_model
 from laserloop.predict.window import SMOOTHING, Folding, WindowForecast
 
-MODEL = find_model("paper-corner")
+MODEL = find_model("paper-corner-bilinear")  # whose previews are as smooth as WARM
 FOLDER = Folding(MODEL, smoothing=SMOOTHING)
 PROBLEM = MpcProblem(margin_above=13.0)
 WARM = np.array([780.0, 640.0, 550.0, 470.0, 410.0, 365.0])  # K

@@ -52,7 +52,7 @@ def test_a_margin_is_taken_on_the_windows_that_the_training_held_out(
     assert shipped.trained_for is not None
     made_for = replace(shipped.trained_for, reading=reading)
     model = replace(shipped, trained_for=made_for, provenance={"training": training})
-    windows = cut_windows(open_store(tmp_path), 5, reading=reading, sampling="bilinear")
+    windows = cut_windows(open_store(tmp_path), 5, reading=reading, sampling=shipped.sampling)
     split: Any = {"seed": 0, "split": "window", "held_out": 0.2} | training
     _, held = split_windows(windows, seed=split["seed"], by=split["split"], share=split["held_out"])
     kept = windows.take(held)
