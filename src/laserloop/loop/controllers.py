@@ -232,7 +232,8 @@ def make_controller(
     context = Context(
         problem=problem, process=known, plant=plant, model=model, gains=gains, **dict(options or {})
     )
-    return make_named(name, replace(context, process=process) if is_own(name) or model else context)
+    own = is_own(name) or isinstance(model, str)  # they are told what they were given, nothing of the plant
+    return make_named(name, replace(context, process=process) if own else context)
 
 
 def make_named(name: str, context: Context) -> "Controller":
