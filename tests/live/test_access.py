@@ -24,7 +24,7 @@ def test_axe_finds_nothing_serious(browser: Browser, bench: Server, scheme: str)
         until(page, "!document.querySelector('#bench').hidden && bench.state.linked")
         for details in page.locator("details").all():
             details.locator("summary").click()
-        page.fill("#ticks", "20000")
+        page.fill("#ticks", "100000")
         page.click("#run")
         until(page, f"{NEWEST}?.count > 3")
         assert find_serious(page) == []
@@ -39,7 +39,7 @@ def test_who_wants_no_motion_gets_a_few_pictures_a_second(browser: Browser, benc
     with open_page(browser, reduced_motion="reduce") as page:
         page.goto(bench.address)
         until(page, "!document.querySelector('#bench').hidden && bench.state.linked")
-        page.fill("#ticks", "20000")
+        page.fill("#ticks", "100000")
         page.click("#run")
         until(page, f"{NEWEST}?.count > 3")
         before = page.evaluate("[bench.frames, performance.now()]")

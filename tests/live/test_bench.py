@@ -79,7 +79,7 @@ def test_the_first_tick_stays_in_sight_when_the_list_grows(page: Page, bench: Se
 
 def test_a_run_streams_pauses_steps_and_stops(page: Page, bench: Server) -> None:
     open_bench(page, bench)
-    run(page, 20_000)
+    run(page, 100_000)
     page.click("#play")
     until(page, f"{NEWEST}.state === 'paused'")
     until(page, "document.querySelector('#play').textContent === 'Resume'")
@@ -100,7 +100,7 @@ def test_a_run_streams_pauses_steps_and_stops(page: Page, bench: Server) -> None
 
 def test_a_controller_reacts_to_another_window_and_absorptivity(page: Page, bench: Server) -> None:
     open_bench(page, bench)
-    run(page, 20_000)
+    run(page, 100_000)
     until(page, f"{NEWEST}.count > 30")
     page.fill("#aim_low", "840")
     page.fill("#aim_high", "880")
@@ -231,7 +231,7 @@ def test_a_bad_process_is_refused_in_a_sentence(page: Page, bench: Server, tmp_p
 
 def test_a_reload_and_a_second_tab_find_the_run_again(page: Page, browser: Browser, bench: Server) -> None:
     open_bench(page, bench)
-    run(page, 20_000)
+    run(page, 100_000)
     until(page, f"{NEWEST}.count > 20")
     page.reload()
     until(page, f"{LIVE}.length === 1 && {NEWEST}.count > 20 && {NEWEST}.column.t_k[3] > 300")
@@ -246,14 +246,14 @@ def test_a_server_that_goes_and_comes_back_is_told(page: Page, tmp_path: Path) -
     with serve(fill(tmp_path)) as server:
         open_bench(page, server)
         page.fill("#ticks", "77")
-        run(page, 20_000)
+        run(page, 100_000)
         server.process.kill()
         until(page, f"!bench.state.linked && {NEWEST}.state === 'lost'")
         until(page, "document.querySelector('#link').textContent === 'no server'")
     with serve(tmp_path, "--port", str(server.port)):
         until(page, "bench.state.linked")
         until(page, "document.querySelector('#about').textContent.includes('no longer knows this run')")
-        assert page.input_value("#ticks") == "20000"  # what was typed stays
+        assert page.input_value("#ticks") == "100000"  # what was typed stays
 
 
 def test_runs_are_compared_up_to_four(page: Page, bench: Server) -> None:
@@ -271,6 +271,7 @@ def test_runs_are_compared_up_to_four(page: Page, bench: Server) -> None:
 
 def test_it_works_by_keyboard_alone(page: Page, bench: Server) -> None:
     open_bench(page, bench)
+    page.fill("#ticks", "100000")
     page.focus("#run")
     page.keyboard.press("Enter")
     until(page, f"{LIVE}.length === 1 && {NEWEST}.count > 2")
@@ -300,7 +301,7 @@ def test_it_works_by_keyboard_alone(page: Page, bench: Server) -> None:
 def test_space_after_run_pauses_and_starts_nothing(page: Page, bench: Server) -> None:
     open_bench(page, bench)
     before = page.evaluate("bench.state.live.length")
-    run(page, 20_000)
+    run(page, 100_000)
     assert page.evaluate("document.activeElement.id") == "stage"
     page.keyboard.press("Space")
     until(page, f"{NEWEST}.state === 'paused'")
@@ -316,7 +317,7 @@ def test_a_run_that_is_tuned_says_so_and_is_paused_resumed_and_stopped(page: Pag
     open_bench(page, bench)
     page.click("#changes summary")
     page.fill("#window_high", "805")  # no gains ship for this window
-    page.fill("#ticks", "20000")
+    page.fill("#ticks", "100000")
     page.select_option("#second", "pi")
     page.click("#run")
     tuned = f"{LIVE}.find(run => run.name === 'PI')"
@@ -342,7 +343,7 @@ def test_a_run_that_is_tuned_says_so_and_is_paused_resumed_and_stopped(page: Pag
 
 def test_a_refused_window_is_told_beside_it(page: Page, bench: Server) -> None:
     open_bench(page, bench)
-    run(page, 20_000)
+    run(page, 100_000)
     page.fill("#aim_low", "840")
     page.fill("#aim_high", "800")
     page.click("#aim")

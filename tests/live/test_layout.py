@@ -62,7 +62,7 @@ def test_the_dock_covers_nothing_that_one_wants_to_watch(
 ) -> None:
     with open_page(browser, viewport={"width": width, "height": height}) as page:
         open_bench(page, bench)
-        run(page, 20_000)
+        run(page, 100_000)
         for name in ("#steer", "#heat-figure"):
             until(page, f"!document.querySelector('{name}').hidden")
         dock, slider = box(page, ".dock"), box(page, "#absorbed")
@@ -79,7 +79,7 @@ def test_a_phone_shows_the_run_with_its_hands_on_it(browser: Browser, bench: Ser
     with open_page(browser, viewport={"width": 400, "height": 800}) as page:
         open_bench(page, bench)
         assert page.evaluate("scrollY") == 0
-        run(page, 20_000)
+        run(page, 100_000)
         until(page, "Math.abs(document.querySelector('#stage').getBoundingClientRect().top) < 3")
         until(page, "!document.querySelector('#steer').hidden")
         dock = box(page, ".dock")
@@ -125,7 +125,7 @@ def test_long_names_leave_the_buttons_where_they_are(browser: Browser, bench: Se
 def test_labels_lie_beside_each_other_when_the_window_nears_the_top(page: Page, bench: Server) -> None:
     page.add_init_script(LISTEN)
     open_bench(page, bench)
-    run(page, 20_000)
+    run(page, 100_000)
     page.fill("#aim_low", "890")
     page.fill("#aim_high", "915")
     page.click("#aim")

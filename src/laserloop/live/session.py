@@ -194,14 +194,11 @@ def read_change(words: Words) -> Words:
     """Another window or absorptivity for a run on its way."""
     change: Words = {"do": "change"}
     if "window_k" in words:
-        window = words["window_k"]
-        rule = "a window must be two temperatures from 1 to 10000 K, low before high: correct it"
-        if not isinstance(window, list) or len(window) != 2:
-            raise BadInput(rule)
-        low, high = (read_number("window_k", value, (1.0, 1e4)) for value in window)
-        if not low < high:
-            raise BadInput(rule)
-        change["window_k"] = [low, high]
+        given = words["window_k"] if isinstance(words["window_k"], list) else []
+        window = [read_number("window_k", value, (1.0, 1e4)) for value in given[:3]]
+        if len(window) != 2 or not window[0] < window[1]:
+            raise BadInput("a window must be two temperatures from 1 to 10000 K, low before high: correct it")
+        change["window_k"] = window
     if "absorbed" in words:
         change["absorbed"] = read_number("absorptivity over the start", words["absorbed"], ABSORBED)
     return change

@@ -27,9 +27,6 @@ WARM_S = 120.0  # that a worker may take to warm up
 WARM_DELAY_S = 4.0  # after the start of a run, until another worker may warm up
 LOOK_S, PLAN_S = 20.0, 300.0  # that a look at a path and a plan may take
 ATTEMPTS = 2  # at a worker that gets ready
-LOST = (
-    "a worker must live until it is ready, but all ended while they started: free some memory and try again"
-)
 GONE = "the worker ended without a word: it ran out of memory, or was killed"
 
 Arrays = dict[str, NDArray[Any]]
@@ -235,7 +232,10 @@ class WorkerPool:
                 raise
             if worker.alive:
                 return worker
-        raise BadInput(LOST)
+        raise BadInput(
+            "a worker must live until it is ready, but all ended while they started: free some memory and "
+            "try again"
+        )
 
     async def _kill_if_deaf(self, run: LiveRun, worker: Worker) -> None:
         await asyncio.sleep(STOP_STARTING_S if run.tuned or not run.head else STOP_S)
