@@ -233,8 +233,8 @@ class WorkerPool:
             if worker.alive:
                 return worker
         raise BadInput(
-            "a worker must live until it is ready, but all ended while they started: free some memory and "
-            "try again"
+            "a worker must live until it is ready, but all ended while they started: try again with "
+            "more free memory"
         )
 
     async def _kill_if_deaf(self, run: LiveRun, worker: Worker) -> None:
