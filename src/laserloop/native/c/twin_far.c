@@ -145,18 +145,25 @@ static void move_far(far_heat *f, double moment)
             f->now[m][n] = f->c[0][m][n] + ticks * (f->c[1][m][n] + ticks * f->c[2][m][n]);
 }
 
-/* u of old heat at a point, in beam widths. */
-static double find_far_heat(const far_heat *f, double x, double y)
+/* Add u of old heat on a grid, LINES to a row. */
+static void add_far_grid(const far_heat *f, const grid *at, double *u)
 {
-    const double a = x - f->centre[0], b = y - f->centre[1];
-    double u = 0.0;
-    for (int m = ORDER; m >= 0 && f->count > 0; --m) {
-        double row = 0.0;
-        for (int n = ORDER - m; n >= 0; --n)
-            row = row * b + f->now[m][n];
-        u = u * a + row;
+    for (int r = 0; r < at->tall && f->count > 0; ++r) {
+        const double b = at->y[r] - f->centre[1];
+        double row[ORDER + 1];
+        for (int m = 0; m <= ORDER; ++m) {
+            row[m] = 0.0;
+            for (int n = ORDER - m; n >= 0; --n)
+                row[m] = row[m] * b + f->now[m][n];
+        }
+        for (int c = 0; c < at->wide; ++c) {
+            const double a = at->x[c] - f->centre[0];
+            double sum = 0.0;
+            for (int m = ORDER; m >= 0; --m)
+                sum = sum * a + row[m];
+            u[r * LINES + c] += sum;
+        }
     }
-    return u;
 }
 
 /* Add u of old heat and its derivatives at a point, in beam widths. */

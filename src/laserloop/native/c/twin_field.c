@@ -74,6 +74,8 @@ INLINE real inverse_root(real x)
     return y;
 }
 
+#define YOUNG 0.04 /* of the bottom's time: younger heat has not come to it */
+
 /* What is left above a bottom held at ambient: images while the heat is young, modes when it is old. */
 INLINE real left_above_bottom(real x)
 {
@@ -99,20 +101,26 @@ static int find_felt(const twin *w, const process *p, int j, const double *place
 {
     const real qx = (real)place[0], qy = (real)place[1], near = (real)distance, far = (real)p->reach, grow = (real)w->grow;
     const real rx = (real)(2.0 * w->wall[0] - place[0]), ry = (real)(2.0 * w->wall[1] - place[1]);
-    int felt[4] = {0};
-    real most = 0;
-    for (int l = 0, k = j; l < LANES; ++l, ++k) {
-        const real age = (real)(moment - w->t[k]), wide = w->xx[k] + w->yy[k] + (real)1 + grow * age;
-        const real reach = age > (real)0 ? near + far * wide * inverse_root(wide) : (real)0, size = reach * reach;
-        const real x = qx - w->x[k], y = qy - w->y[k], mx = rx - w->x[k], my = ry - w->y[k];
-        most = reach > most ? reach : most;
-        felt[0] += x * x + y * y < size;
-        felt[1] += mx * mx + y * y < size;
-        felt[2] += x * x + my * my < size;
-        felt[3] += mx * mx + my * my < size;
+    const real *restrict nx = w->x + j, *restrict ny = w->y + j, *restrict xx = w->xx + j, *restrict yy = w->yy + j;
+    real reach[LANES];
+    int seen[LANES], felt = 0;
+    for (int l = 0; l < LANES; ++l) {
+        const real age = (real)(moment - w->t[j + l]), wide = xx[l] + yy[l] + (real)1 + grow * age;
+        const real some = near + far * wide * inverse_root(wide);
+        reach[l] = age > (real)0 ? some : (real)0;
     }
-    *widest = (double)most;
-    return (felt[0] > 0) | (felt[1] > 0) << 1 | (felt[2] > 0) << 2 | (felt[3] > 0) << 3;
+    for (int l = 0; l < LANES; ++l) {
+        const real x = qx - nx[l], y = qy - ny[l], mx = rx - nx[l], my = ry - ny[l], size = reach[l] * reach[l];
+        const real x2 = x * x, y2 = y * y, mx2 = mx * mx, my2 = my * my;
+        seen[l] = (x2 + y2 < size ? 1 : 0) + (mx2 + y2 < size ? 2 : 0) + (x2 + my2 < size ? 4 : 0) + (mx2 + my2 < size ? 8 : 0);
+    }
+    for (int l = 0; l < LANES; ++l)
+        felt |= seen[l];
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; ++l)
+            reach[l] = reach[l] > reach[l + half] ? reach[l] : reach[l + half];
+    *widest = (double)reach[0];
+    return felt;
 }
 
 /* How many times the plate's length along an axis farther to look for images as well: 1 where heat that is felt so far away is
@@ -182,7 +190,7 @@ static void spread_block(const twin *w, int j, int image, double moment, int lag
         const real age = (real)(moment - w->t[j + l]), over = age - most + (real)0.5;
         const real part = over > (real)1 ? (real)1 : over, tau = grow * (part > (real)0 ? age : (real)1);
         const real xx = w->xx[j + l] + tau + (real)1, yy = w->yy[j + l] + tau + (real)1, xy = turn * w->xy[j + l];
-        const real det = xx * yy - xy * xy, one = (real)1 / det, height = w->e[j + l] * inverse_root(tau * det);
+        const real root = inverse_root(tau * (xx * yy - xy * xy)), one = tau * root * root, height = w->e[j + l] * root;
         out->ixx[l] = yy * one;
         out->ixy[l] = -xy * one;
         out->iyy[l] = xx * one;
@@ -190,7 +198,7 @@ static void spread_block(const twin *w, int j, int image, double moment, int lag
         out->y[l] = floor + down * w->y[j + l];
         out->height[l] = part > (real)0 ? part * height : (real)0;
     }
-    if ((moment - w->t[j]) * w->depth > 0.04) /* heat that old has come to the bottom */
+    if ((moment - w->t[j]) * w->depth > YOUNG)
         for (int l = 0; l < LANES; ++l)
             out->height[l] *= left_above_bottom((real)w->depth * (real)(moment - w->t[j + l]));
 }
@@ -211,18 +219,27 @@ INLINE double add_up(int count, const real *x)
     return (double)((four[0] + four[2]) + (four[1] + four[3]));
 }
 
-/* u of younger heat alone at a point, in beam widths. */
-static double sum_heat(const twin *w, double px, double py)
+/* Add u of younger heat on a grid, in LANES parts each, LINES to a row. */
+static void add_old_grid(const twin *w, const grid *at, real (*restrict sum)[LANES])
 {
-    const real qx = (real)px, qy = (real)py;
-    real sum[LANES] = {0};
     for (const gaussians *g = w->old; g < w->old + w->blocks; ++g)
-        for (int l = 0; l < LANES; ++l) {
-            const real dx = qx - g->x[l], dy = qy - g->y[l];
-            const real form = g->ixx[l] * dx * dx + (real)2 * g->ixy[l] * dx * dy + g->iyy[l] * dy * dy;
-            sum[l] += g->height[l] * exponential((real)-0.5 * form);
+        for (int r = 0; r < at->tall; ++r) {
+            const real qy = (real)at->y[r];
+            real across[LANES], down[LANES];
+            for (int l = 0; l < LANES; ++l) {
+                const real dy = qy - g->y[l];
+                across[l] = (real)2 * g->ixy[l] * dy;
+                down[l] = g->iyy[l] * dy * dy;
+            }
+            for (int c = 0; c < at->wide; ++c) {
+                const real qx = (real)at->x[c];
+                real *restrict u = sum[r * LINES + c];
+                for (int l = 0; l < LANES; ++l) {
+                    const real dx = qx - g->x[l], form = dx * (g->ixx[l] * dx + across[l]) + down[l];
+                    u[l] += g->height[l] * exponential((real)-0.5 * form);
+                }
+            }
         }
-    return add_up(LANES, sum);
 }
 
 /* u of younger heat and its derivatives at a point, in beam widths. */

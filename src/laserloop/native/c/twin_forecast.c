@@ -59,39 +59,38 @@ INLINE double at_step(const field *f, const double *step)
     return f->u + f->x * x + f->y * y + 0.5 * (f->xx * x * x + f->yy * y * y) + f->xy * x * y;
 }
 
-/* Towards the peak of a quadratic; along its slope where it is no hill. Never further than `longest`. */
-static void step_uphill(const field *f, double longest, double *step)
+static double hypotenuse(double x, double y)
 {
-    const double det = f->xx * f->yy - f->xy * f->xy;
-    double length;
-    if (f->xx < 0.0 && det > 0.0) {
-        step[0] = (f->xy * f->y - f->yy * f->x) / det;
-        step[1] = (f->xy * f->x - f->xx * f->y) / det;
-    } else {
-        const double u = f->u > 1e-12 ? f->u : 1e-12;
-        step[0] = f->x / u;
-        step[1] = f->y / u;
-    }
-    length = sqrt(step[0] * step[0] + step[1] * step[1]);
-    if (length > longest) {
-        step[0] *= longest / length;
-        step[1] *= longest / length;
-    }
+    return sqrt(x * x + y * y);
 }
 
-static double hypotenuse(const double *v)
+/* Whether a step is longer than something; without a root. */
+INLINE int is_beyond(double x, double y, double length)
 {
-    return sqrt(v[0] * v[0] + v[1] * v[1]);
+    return x * x + y * y > length * length;
 }
 
-/* Towards the peak of a quadratic about `centre`, but not so far from the beam, in beam widths, that it is another peak. */
+/* Towards the peak of a quadratic, or along its slope where it is no hill, but never further than `longest`; and not so far
+   from the beam, all in beam widths, that it is another peak. */
 static void step_to_peak(const field *f, double longest, const double *beam, const double *centre, double *step)
 {
-    step_uphill(f, longest, step);
-    const double off[2] = {centre[0] + step[0] - beam[0], centre[1] + step[1] - beam[1]}, length = hypotenuse(off);
-    if (length > LOST)
-        for (int axis = 0; axis < 2; ++axis)
-            step[axis] = beam[axis] + off[axis] * LOST / length - centre[axis];
+    const double det = f->xx * f->yy - f->xy * f->xy;
+    const int is_hill = f->xx < 0.0 && det > 0.0;
+    const double per = 1.0 / (is_hill ? det : f->u > 1e-12 ? f->u : 1e-12);
+    double x = per * (is_hill ? f->xy * f->y - f->yy * f->x : f->x), y = per * (is_hill ? f->xy * f->x - f->xx * f->y : f->y);
+    if (is_beyond(x, y, longest)) {
+        const double share = longest / hypotenuse(x, y);
+        x *= share;
+        y *= share;
+    }
+    const double off_x = centre[0] + x - beam[0], off_y = centre[1] + y - beam[1];
+    if (is_beyond(off_x, off_y, LOST)) {
+        const double share = LOST / hypotenuse(off_x, off_y);
+        x = beam[0] + share * off_x - centre[0];
+        y = beam[1] + share * off_y - centre[1];
+    }
+    step[0] = x;
+    step[1] = y;
 }
 
 /* Where a tick of the past, or of the way ahead if that is told, began, m. */
@@ -147,7 +146,7 @@ static double pass_lag(double led, double power, double *state)
 static double list_watts(const twin *w, const process *p, double led, double late, long long last, int count, real *watts)
 {
     double came[WIDE + N + 2 + LATEST + SETTLED], state;
-    const long long oldest = last - count + 1 - SETTLED, latest = last + LATEST < w->now ? last + LATEST : w->now - 1;
+    const long long oldest = last - count + 1 - (led < SHORTEST ? LATEST : SETTLED), latest = last + LATEST < w->now ? last + LATEST : w->now - 1;
     int size = 0;
     state = find_watts(w, p, oldest);
     for (long long when = oldest; when <= latest; ++when, ++size)
@@ -215,13 +214,13 @@ static void survey_far(twin *w, const process *p, const prospect *f, long long t
         size[axis] = 0.5 * (peaks.high[axis] - peaks.low[axis]);
         ahead[axis] = 0.5 * REUSED / N * (f->way[N][axis] - f->way[0][axis]) / p->sigma;
     }
-    const double length = hypotenuse(size) + AROUND + 1.5 * p->pixel / p->sigma;
+    const double length = hypotenuse(size[0], size[1]) + AROUND + 1.5 * p->pixel / p->sigma;
     const double from = (double)frames[1], to = (double)(w->now + N);
     if (is_told(w, centre, length, from, to))
         return;
     centre[0] += ahead[0];
     centre[1] += ahead[1];
-    expand_far(w, p, centre, length + hypotenuse(ahead), 0.5 * (from + to + REUSED), 0.5 * (to - from + REUSED));
+    expand_far(w, p, centre, length + hypotenuse(ahead[0], ahead[1]), 0.5 * (from + to + REUSED), 0.5 * (to - from + REUSED));
 }
 
 /* Gather the heat around the beam: where it was `age` ticks ago, is, and will be. */
@@ -373,7 +372,7 @@ static void foresee(twin *w, const process *p, prospect *f, const double *plan, 
         double step[2], gain[N] = {0}, slope;
         field total;
         sum_outlook(p, o, i, watts, &total, step);
-        if (hypotenuse(step) > AGAIN) {
+        if (is_beyond(step[0], step[1], AGAIN)) {
             look_at(w, p, watts, f, i);
             sum_outlook(p, o, i, watts, &total, step);
         }

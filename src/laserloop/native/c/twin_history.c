@@ -8,8 +8,8 @@ typedef struct {
     double e, t, x, y, xx, xy, yy;
 } node;
 
-typedef struct { /* one Gaussian of each pair */
-    real height[PAIRS], ixx[PAIRS], ixy[PAIRS], iyy[PAIRS];
+typedef struct { /* one Gaussian of each pair: its height, and the form of the distance of the two in it */
+    real height[PAIRS], form[PAIRS];
 } row;
 
 static node get_node(const twin *w, int i)
@@ -77,48 +77,51 @@ static void merge_at(twin *w, int i)
     remove_node(w, i);
 }
 
-/* What heat of some age has become. */
-INLINE void set_gaussian(const twin *w, real e, real age, real cxx, real cxy, real cyy, row *g, int l)
+/* What heat of some age has become, and the form of a step in it. */
+INLINE void set_gaussian(const twin *w, real e, real age, real cxx, real cxy, real cyy, real dx, real dy, row *g, int l)
 {
     const real tau = (real)w->grow * age, xx = cxx + tau + (real)1, yy = cyy + tau + (real)1;
-    const real det = xx * yy - cxy * cxy, one = (real)1 / det;
-    g->height[l] = e * inverse_root(tau * det) * left_above_bottom((real)w->depth * age);
-    g->ixx[l] = yy * one;
-    g->ixy[l] = -cxy * one;
-    g->iyy[l] = xx * one;
+    const real root = inverse_root(tau * (xx * yy - cxy * cxy));
+    g->height[l] = e * root;
+    g->form[l] = (real)-0.5 * tau * root * root * (yy * dx * dx - (real)2 * cxy * dx * dy + xx * dy * dy);
 }
 
-/* Its u at a distance from its centre. */
-INLINE real rise(const row *g, int l, real dx, real dy)
+/* Its u so many of these steps from its centre. */
+INLINE real rise(const row *g, int l, real steps)
 {
-    const real form = g->ixx[l] * dx * dx + (real)2 * g->ixy[l] * dx * dy + g->iyy[l] * dy * dy;
-    return g->height[l] * exponential((real)-0.5 * form);
+    return g->height[l] * exponential(steps * steps * g->form[l]);
 }
 
 /* Judge the pairs i, i + 1 and so on, as they are, side by side: whether to keep each, to forget its elder or to merge it. */
 static void judge_pairs(const twin *w, const process *p, int i, int *restrict verdict)
 {
     static const real probes[5] = {(real)-1.0, (real)-0.5, (real)0.0, (real)0.5, (real)1.0};
-    const real worth = (real)p->worth, faded = (real)p->faded;
+    const real worth = (real)p->worth, faded = (real)p->faded, depth = (real)w->depth;
     row a, b, c;
-    real worst[PAIRS] = {0};
+    real share[PAIRS], worst[PAIRS] = {0}, young[PAIRS], old[PAIRS];
     for (int l = 0, k = i; l < PAIRS; ++l, ++k) {
-        const real share = w->e[k] / (w->e[k] + w->e[k + 1]), rest = (real)1 - share;
-        const real dx = w->x[k + 1] - w->x[k], dy = w->y[k + 1] - w->y[k], spread = share * rest;
-        const real young = (real)((double)w->now - w->t[k + 1]), old = (real)((double)w->now - w->t[k]);
-        set_gaussian(w, w->e[k], old, w->xx[k], w->xy[k], w->yy[k], &a, l);
-        set_gaussian(w, w->e[k + 1], young, w->xx[k + 1], w->xy[k + 1], w->yy[k + 1], &b, l);
-        set_gaussian(w, w->e[k] + w->e[k + 1], share * old + rest * young,
-                     share * w->xx[k] + rest * w->xx[k + 1] + spread * dx * dx,
-                     share * w->xy[k] + rest * w->xy[k + 1] + spread * dx * dy,
-                     share * w->yy[k] + rest * w->yy[k + 1] + spread * dy * dy, &c, l);
+        const real dx = w->x[k + 1] - w->x[k], dy = w->y[k + 1] - w->y[k];
+        share[l] = w->e[k] / (w->e[k] + w->e[k + 1]);
+        const real rest = (real)1 - share[l], spread = share[l] * rest;
+        young[l] = (real)((double)w->now - w->t[k + 1]);
+        old[l] = (real)((double)w->now - w->t[k]);
+        set_gaussian(w, w->e[k], old[l], w->xx[k], w->xy[k], w->yy[k], dx, dy, &a, l);
+        set_gaussian(w, w->e[k + 1], young[l], w->xx[k + 1], w->xy[k + 1], w->yy[k + 1], dx, dy, &b, l);
+        set_gaussian(w, w->e[k] + w->e[k + 1], share[l] * old[l] + rest * young[l],
+                     share[l] * w->xx[k] + rest * w->xx[k + 1] + spread * dx * dx,
+                     share[l] * w->xy[k] + rest * w->xy[k + 1] + spread * dx * dy,
+                     share[l] * w->yy[k] + rest * w->yy[k + 1] + spread * dy * dy, dx, dy, &c, l);
     }
+    if (((double)w->now - w->t[i]) * w->depth > YOUNG)
+        for (int l = 0; l < PAIRS; ++l) {
+            a.height[l] *= left_above_bottom(depth * old[l]);
+            b.height[l] *= left_above_bottom(depth * young[l]);
+            c.height[l] *= left_above_bottom(depth * (share[l] * old[l] + ((real)1 - share[l]) * young[l]));
+        }
     for (int m = 0; m < 5; ++m)
-        for (int l = 0, k = i; l < PAIRS; ++l, ++k) { /* from the common centre, in distances of the two */
-            const real dx = w->x[k + 1] - w->x[k], dy = w->y[k + 1] - w->y[k];
-            const real share = w->e[k] / (w->e[k] + w->e[k + 1]), at = probes[m], of_a = at + ((real)1 - share), of_b = at - share;
-            const real off = rise(&a, l, of_a * dx, of_a * dy) + rise(&b, l, of_b * dx, of_b * dy) - rise(&c, l, at * dx, at * dy);
-            const real size = off < (real)0 ? -off : off;
+        for (int l = 0; l < PAIRS; ++l) { /* from the common centre, in distances of the two */
+            const real at = probes[m], of_a = at + ((real)1 - share[l]), of_b = at - share[l];
+            const real off = rise(&a, l, of_a) + rise(&b, l, of_b) - rise(&c, l, at), size = off < (real)0 ? -off : off;
             worst[l] = size > worst[l] ? size : worst[l];
         }
     for (int l = 0; l < PAIRS; ++l)

@@ -4,9 +4,9 @@
 
 #define ROUNDS 3 /* of the search for the peak, and of that for the spot in an image */
 #define TURN 2     /* ticks before one whose way tells whether it is part of a turn */
+#define GAUSS 0.57735026918962576 /* points of a pixel, in half pixels */
 #define HALFWAY 0.3 /* beam widths: a spot that is nearer is found */
 
-static const double gauss[2] = {-0.57735026918962576, 0.57735026918962576}; /* points of a pixel, in half pixels */
 
 typedef struct {
     double expected;     /* K, at the hottest pixel */
@@ -26,10 +26,10 @@ typedef struct { /* a moment of the past */
 } recalled;
 
 typedef struct { /* some pixels, as they are expected and seen */
-    double x[LINES * LINES], y[LINES * LINES]; /* in beam widths from the peak */
-    double expected[LINES * LINES], seen[LINES * LINES]; /* u, at a gain of 1; NaN of a broken pixel, which counts for nothing */
+    double x[CELLS], y[CELLS]; /* in beam widths from the peak */
+    double expected[CELLS], seen[CELLS]; /* u, at a gain of 1 */
+    double counts[CELLS]; /* 0 of what is broken or not in the image, else 1 */
     double most; /* expected */
-    int count;
 } pixels;
 
 /* The first of `count` lines that lie nearest to a place, m. */
@@ -50,37 +50,70 @@ static int find_lines(int all, const double *line, double at, int count)
     return low + count > all ? all - count : low;
 }
 
-/* u at a point, m, of the heat that w->far, w->old, w->rule and w->past hold. */
-static double expect_heat(const twin *w, const process *p, double x, double y)
+/* Add the heat on a grid at some watts in each of the ticks of the rule, and that of its images. */
+static void add_new_grid(twin *w, const real *watts, const grid *at, real (*sum)[LANES])
 {
-    const double point[2] = {x / p->sigma, y / p->sigma};
-    double total = sum_heat(w, point[0], point[1]) + find_far_heat(&w->far, point[0], point[1]);
     for (int mirror = 0; mirror < 4; ++mirror) {
-        real sum[WIDE];
-        double image[2];
+        grid image = *at;
         if (mirror & ~w->sides)
             continue;
-        reflect(w, mirror, point, image);
-        sum_rule_heat(&w->rule, image[0], image[1], sum);
-        for (int l = 0; l < WIDE; ++l)
-            sum[l] *= w->past.watts[l];
-        total += add_up(WIDE, sum);
+        for (int i = 0; i < LINES; ++i) {
+            const double place[2] = {at->x[i], at->y[i]};
+            double seen[2];
+            reflect(w, mirror, place, seen);
+            image.x[i] = seen[0];
+            image.y[i] = seen[1];
+        }
+        add_rule_grid(&w->rule, watts, &image, sum);
     }
-    return total;
 }
 
-/* What a pixel is expected to read, K: at its centre, or on average; `top`: u of the peak. */
-static double expect_pixel(const twin *w, const process *p, double top, double x, double y)
+/* u on a grid, LINES to a row, of the heat that w->far, w->old, w->rule and w->past hold. */
+static void expect_grid(twin *w, const grid *at, double *u)
 {
-    const int count = p->pixel <= p->subpixel * p->sigma ? 1 : 4;
-    double mean = 0.0;
-    for (int k = 0; k < count; ++k) {
-        const double px = count == 1 ? x : x + 0.5 * p->pixel * gauss[k % 2];
-        const double py = count == 1 ? y : y + 0.5 * p->pixel * gauss[k / 2];
-        const double u = expect_heat(w, p, px, py);
-        mean += look_up(&p->temperature, w->state[GAIN] * (1.0 - p->slender * (1.0 - u / top)) * u, NULL) / count;
+    memset(w->cell, 0, (size_t)at->tall * LINES * sizeof *w->cell);
+    add_old_grid(w, at, w->cell);
+    add_new_grid(w, w->past.watts, at, w->cell);
+    for (int r = 0; r < at->tall; ++r)
+        for (int c = 0; c < at->wide; ++c)
+            u[r * LINES + c] = add_up(LANES, w->cell[r * LINES + c]);
+    add_far_grid(&w->far, at, u);
+}
+
+/* The same at one point. */
+static double expect_heat(twin *w, const process *p, double x, double y)
+{
+    const grid at = {1, 1, {x / p->sigma}, {y / p->sigma}};
+    double u;
+    expect_grid(w, &at, &u);
+    return u;
+}
+
+static void look_up_all(const table *t, const double *restrict x, double *restrict y)
+{
+    for (int k = 0; k < CELLS; ++k)
+        y[k] = look_up(t, x[k], NULL);
+}
+
+/* Add a share of what the pixels of a grid are expected to read, K: at their centres, or on average; `top`: u of the peak. */
+static void expect_pixels(twin *w, const process *p, double top, const grid *at, double share, double *T)
+{
+    const int corners = p->pixel <= p->subpixel * p->sigma ? 1 : 4;
+    const double aside = corners > 1 ? GAUSS * 0.5 * p->pixel / p->sigma : 0.0, gain = w->state[GAIN];
+    double u[CELLS] = {0.0}, read[CELLS];
+    for (int k = 0; k < corners; ++k) {
+        grid corner = *at;
+        for (int i = 0; i < LINES; ++i) {
+            corner.x[i] += k % 2 ? aside : -aside;
+            corner.y[i] += k / 2 ? aside : -aside;
+        }
+        expect_grid(w, &corner, u);
+        for (int i = 0; i < CELLS; ++i)
+            u[i] *= gain * (1.0 - p->slender * (1.0 - u[i] / top));
+        look_up_all(&p->temperature, u, read);
+        for (int i = 0; i < CELLS; ++i)
+            T[i] += share / corners * read[i];
     }
-    return mean;
 }
 
 /* All heat at a moment of the past, as an image of that moment shows it, into w->far, w->old, w->rule and w->past. */
@@ -97,27 +130,19 @@ static void recall_heat(twin *w, const process *p, long long moment)
 
 /* What a tick's delay of the power would change in the heat at a point `moment`, of what recall_heat holds. Half a tick back
    and half a tick on: power that swings from tick to tick tells nothing of its delay, and must not seem to. */
-static double delay_power(const twin *w, const process *p, long long moment, const double *point)
+static double delay_power(twin *w, const process *p, long long moment, const double *point)
 {
     const double apart = find_apart(w, p), led = apart < 0.0 ? -apart : 0.0;
     const real *given = w->past.watts;
     real next = 2 * given[0] - given[1], turn[WIDE];
-    double change = 0.0;
     if (moment < w->now)
         list_watts(w, p, led, w->state[POWER_LATE] - led, moment, 1, &next);
     for (int l = 0; l < WIDE; ++l)
         turn[l] = moment - 1 - l < 0 ? 0 : (given[l + 1] - (l ? given[l - 1] : next)) / 2;
-    for (int mirror = 0; mirror < 4; ++mirror) {
-        real sum[WIDE];
-        double image[2];
-        if (mirror & ~w->sides)
-            continue;
-        reflect(w, mirror, point, image);
-        sum_rule_heat(&w->rule, image[0], image[1], sum);
-        for (int l = 0; l < WIDE; ++l)
-            change += (double)(sum[l] * turn[l]);
-    }
-    return change;
+    const grid at = {1, 1, {point[0]}, {point[1]}};
+    memset(w->cell, 0, sizeof *w->cell);
+    add_new_grid(w, turn, &at, w->cell);
+    return add_up(LANES, w->cell[0]);
 }
 
 /* Whether enough ticks before one so long ago are kept one by one, however late things are. */
@@ -138,7 +163,7 @@ static double find_turn(const twin *w, const process *p, double time, const doub
             other[axis] = (later[axis] - place[axis]) / p->sigma - hop[axis];
             later[axis] = place[axis];
         }
-        most = hypotenuse(other) > most ? hypotenuse(other) : most;
+        most = is_beyond(other[0], other[1], most) ? hypotenuse(other[0], other[1]) : most;
     }
     return most;
 }
@@ -192,20 +217,37 @@ static double find_start_error(const twin *w, const process *p, int age)
     return 0.0;
 }
 
-static double raise(double base, int power)
+/* ln x between 1/16 and 16, beyond as there: by the series of the fourth root. */
+INLINE real find_logarithm(real x)
 {
-    double product = 1.0;
-    for (; power > 0; power /= 2, base *= base)
-        if (power % 2)
-            product *= base;
-    return product;
+    const real some = x > (real)0.0625 ? (x < (real)16 ? x : (real)16) : (real)0.0625, root = ROOT(ROOT(some));
+    const real z = (root - (real)1) / (root + (real)1), z2 = z * z;
+    return (real)8 * z * ((real)1 + z2 * ((real)(1.0 / 3.0) + z2 * ((real)0.2 + z2 * ((real)(1.0 / 7.0) + z2 * (real)(1.0 / 9.0)))));
 }
 
-/* ln x between 1/16 and 16, beyond as there: by the series of the fourth root. */
-static double find_logarithm(double x)
+/* Of all pixels; in a few sums side by side. */
+static double dot_pixels(const double *restrict x, const double *restrict y)
 {
-    const double root = sqrt(sqrt(clamp(x, 0.0625, 16.0))), z = (root - 1.0) / (root + 1.0), z2 = z * z;
-    return 8.0 * z * (1.0 + z2 * (1.0 / 3.0 + z2 * (0.2 + z2 * (1.0 / 7.0 + z2 / 9.0))));
+    double sum[CELLS / 4] = {0.0};
+    for (int k = 0; k < CELLS; k += CELLS / 4)
+        for (int l = 0; l < CELLS / 4; ++l)
+            sum[l] += x[k + l] * y[k + l];
+    for (int half = CELLS / 8; half > 0; half /= 2)
+        for (int l = 0; l < half; ++l)
+            sum[l] += sum[l + half];
+    return sum[0];
+}
+
+/* The most that is expected where something is seen. */
+static void find_most(pixels *b)
+{
+    double most[CELLS];
+    for (int k = 0; k < CELLS; ++k)
+        most[k] = b->counts[k] > 0.0 && b->expected[k] > 0.0 ? b->expected[k] : 0.0;
+    for (int half = CELLS / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; ++l)
+            most[l] = most[l] > most[l + half] ? most[l] : most[l + half];
+    b->most = most[0];
 }
 
 /* What was measured over what was expected, and its standard deviation, by pixels that count the more the hotter they
@@ -213,17 +255,19 @@ static double find_logarithm(double x)
 static void weigh_pixels(const twin *w, const process *p, int age, const pixels *b, comparison *c)
 {
     const double start = find_start_error(w, p, age);
-    double up = 0.0, down = 0.0, size = 0.0, slope;
+    double weight[CELLS], base[CELLS], slope;
     c->expected = look_up(&p->temperature, w->state[GAIN] * b->most, &slope);
-    for (int k = 0; k < b->count; ++k) {
-        const double e = b->expected[k], weight = e * raise(e / b->most, (int)p->steep); /* those at the peak count most */
-        if (!(b->seen[k] == b->seen[k]))
-            continue;
-        up += weight * b->seen[k];
-        down += weight * e;
-        size += weight * weight;
+    for (int k = 0; k < CELLS; ++k) {
+        base[k] = b->expected[k] / b->most;
+        weight[k] = b->counts[k] * b->expected[k];
     }
-    c->ratio = up / down;
+    for (int power = (int)p->steep; power > 0; power /= 2) /* those at the peak count most */
+        for (int k = 0; k < CELLS; ++k) {
+            weight[k] *= power % 2 ? base[k] : 1.0;
+            base[k] *= base[k];
+        }
+    const double down = dot_pixels(weight, b->expected), size = dot_pixels(weight, weight);
+    c->ratio = dot_pixels(weight, b->seen) / down;
     c->surprise = look_up(&p->temperature, c->ratio * b->most, NULL) - c->expected;
     const double noise = p->noise / slope * sqrt(size) / down;
     c->noise = c->ratio > w->state[GAIN] ? noise : sqrt(noise * noise + start * start); /* no lag makes it hotter */
@@ -248,32 +292,40 @@ typedef struct { /* an image: T[row * columns + column], K, at x[column], y[row]
 /* The pixels around the peak in an image that lies off, in beam widths. Returns 0 if nothing is hot. */
 static int read_pixels_near(twin *w, const process *p, const picture *image, const recalled *r, const double *off, pixels *b)
 {
-    const int wide = image->columns < LINES ? image->columns : LINES, tall = image->rows < LINES ? image->rows : LINES;
-    const int left = find_lines(image->columns, image->x, (r->peak[0] + off[0]) * p->sigma, wide);
-    const int first = find_lines(image->rows, image->y, (r->peak[1] + off[1]) * p->sigma, tall);
+    grid at = {image->columns < LINES ? image->columns : LINES, image->rows < LINES ? image->rows : LINES, {0.0}, {0.0}};
+    const int left = find_lines(image->columns, image->x, (r->peak[0] + off[0]) * p->sigma, at.wide);
+    const int first = find_lines(image->rows, image->y, (r->peak[1] + off[1]) * p->sigma, at.tall);
     int before[FRAMES];
     const int frames = list_frames(w, p, image->age, before);
-    b->count = wide * tall;
-    b->most = 0.0;
-    for (int k = 0; k < b->count; ++k) {
-        b->x[k] = image->x[left + k % wide] / p->sigma - off[0] - r->peak[0];
-        b->y[k] = image->y[first + k / wide] / p->sigma - off[1] - r->peak[1];
-        b->expected[k] = 0.0;
-    }
+    for (int c = 0; c < at.wide; ++c)
+        at.x[c] = image->x[left + c] / p->sigma - off[0];
+    for (int c = 0; c < at.tall; ++c)
+        at.y[c] = image->y[first + c] / p->sigma - off[1];
+    double T[CELLS] = {0.0}, seen[CELLS];
     for (int j = 0; j < frames; ++j) {
         if (frames > 1)
             recall_heat(w, p, w->now - image->age - before[j]);
-        for (int k = 0; k < b->count; ++k)
-            b->expected[k] += expect_pixel(w, p, r->top, (b->x[k] + r->peak[0]) * p->sigma,
-                                           (b->y[k] + r->peak[1]) * p->sigma) / frames;
+        expect_pixels(w, p, r->top, &at, 1.0 / frames, T);
     }
-    for (int k = 0; k < b->count; ++k) {
-        const double t = image->T[(size_t)(first + k / wide) * (size_t)image->columns + (size_t)(left + k % wide)];
-        b->expected[k] = look_up(&p->heat, b->expected[k], NULL) / w->state[GAIN];
-        b->seen[k] = look_up(&p->heat, t, NULL); /* NaN stays NaN */
-        if (b->seen[k] == b->seen[k] && b->expected[k] > b->most)
-            b->most = b->expected[k];
+    look_up_all(&p->heat, T, b->expected);
+    for (int k = 0; k < CELLS; ++k) {
+        seen[k] = NAN;
+        b->x[k] = b->y[k] = 0.0;
     }
+    for (int k = 0; k < at.tall; ++k)
+        for (int c = 0; c < at.wide; ++c) {
+            const size_t line = (size_t)(first + k) * (size_t)image->columns;
+            b->x[k * LINES + c] = at.x[c] - r->peak[0];
+            b->y[k * LINES + c] = at.y[k] - r->peak[1];
+            seen[k * LINES + c] = image->T[line + (size_t)(left + c)];
+        }
+    look_up_all(&p->heat, seen, b->seen);
+    for (int k = 0; k < CELLS; ++k) {
+        b->expected[k] /= w->state[GAIN];
+        b->counts[k] = b->seen[k] == b->seen[k] ? 1.0 : 0.0; /* NaN is not */
+        b->seen[k] = b->counts[k] > 0.0 ? b->seen[k] : 0.0;
+    }
+    find_most(b);
     return b->most > 0.0 && w->state[GAIN] * b->most >= p->few;
 }
 
@@ -281,31 +333,26 @@ static int read_pixels_near(twin *w, const process *p, const picture *image, con
    covariance per variance of u: xx, xy, yy. Returns 0 if too few pixels tell. */
 static int find_plane(const process *p, const pixels *b, double gain, double *slopes, double *spread)
 {
-    double all = 0.0, x = 0.0, y = 0.0, z = 0.0, xx = 0.0, xy = 0.0, yy = 0.0, xz = 0.0, yz = 0.0;
+    double weight[CELLS], side[CELLS], ratio[CELLS];
     int told = 0;
-    for (int k = 0; k < b->count; ++k) {
-        const double e = b->expected[k], weight = e * e;
-        if (!(b->seen[k] > 0.0) || !(e > p->telling * b->most))
-            continue;
-        const double ratio = find_logarithm(b->seen[k] / (gain * e));
-        all += weight;
-        x += weight * b->x[k];
-        y += weight * b->y[k];
-        z += weight * ratio;
-        xx += weight * b->x[k] * b->x[k];
-        xy += weight * b->x[k] * b->y[k];
-        yy += weight * b->y[k] * b->y[k];
-        xz += weight * b->x[k] * ratio;
-        yz += weight * b->y[k] * ratio;
-        ++told;
+    for (int k = 0; k < CELLS; ++k) {
+        const double e = b->expected[k];
+        const int tells = (b->seen[k] > 0.0) & (e > p->telling * b->most);
+        weight[k] = tells ? e * e : 0.0;
+        ratio[k] = (double)find_logarithm((real)(tells ? b->seen[k] / (gain * e) : 1.0));
+        told += tells;
     }
     if (told < p->enough)
         return 0;
-    xx -= x * x / all;
-    xy -= x * y / all;
-    yy -= y * y / all;
-    xz -= x * z / all;
-    yz -= y * z / all;
+    const double all = dot_pixels(weight, b->counts);
+    const double x = dot_pixels(weight, b->x), y = dot_pixels(weight, b->y), z = dot_pixels(weight, ratio);
+    for (int k = 0; k < CELLS; ++k)
+        side[k] = weight[k] * b->x[k];
+    const double xx = dot_pixels(side, b->x) - x * x / all, xy = dot_pixels(side, b->y) - x * y / all;
+    const double xz = dot_pixels(side, ratio) - x * z / all;
+    for (int k = 0; k < CELLS; ++k)
+        side[k] = weight[k] * b->y[k];
+    const double yy = dot_pixels(side, b->y) - y * y / all, yz = dot_pixels(side, ratio) - y * z / all;
     const double det = xx * yy - xy * xy;
     if (!(det > 1e-3 * xx * yy))
         return 0;
@@ -331,15 +378,13 @@ static void shift_pixels(pixels *b, const double *step, const double *stiff)
 {
     const double px = stiff[0] * step[0] + stiff[1] * step[1], py = stiff[1] * step[0] + stiff[2] * step[1];
     const double half = 0.5 * (step[0] * px + step[1] * py);
-    b->most = 0.0;
-    for (int k = 0; k < b->count; ++k) {
+    for (int k = 0; k < CELLS; ++k) {
         const double power = b->x[k] * px + b->y[k] * py - half, size = (double)exponential((real)-fabs(power));
         b->expected[k] *= power < 0.0 ? size : 1.0 / size;
         b->x[k] -= step[0];
         b->y[k] -= step[1];
-        if (b->seen[k] == b->seen[k] && b->expected[k] > b->most)
-            b->most = b->expected[k];
     }
+    find_most(b);
 }
 
 /* Find the spot in an image and take in by how much it lies off; leaves the pixels as they are to be compared then.
@@ -357,13 +402,13 @@ static int find_spot(twin *w, const process *p, const picture *image, const reca
             return 1;
         step[0] = soft[0] * slopes[0] + soft[1] * slopes[1];
         step[1] = soft[1] * slopes[0] + soft[2] * slopes[1];
-        if (hypotenuse(step) < HALFWAY || round == ROUNDS - 1)
+        if (!is_beyond(step[0], step[1], HALFWAY) || round == ROUNDS - 1)
             break;
         off[0] += step[0];
         off[1] += step[1];
     }
     const double all[2] = {off[0] + step[0], off[1] + step[1]}, more[2] = {all[0] - known[0], all[1] - known[1]};
-    *misplaced = !(hypotenuse(all) <= p->farthest);
+    *misplaced = !(hypotenuse(all[0], all[1]) <= p->farthest);
     if (*misplaced)
         return 0;
     look_up(&p->temperature, w->state[GAIN] * r->top, &slope);

@@ -92,8 +92,8 @@ static void look_at_spots(const process *p, const setting *s, loop *o, double to
     for (int k = 0; k <= last; ++k) {
         const double x = spots[2 * k] / p->sigma, y = spots[2 * k + 1] / p->sigma;
         const double off[2] = {x - centre[0], y - centre[1]}, ahead[2] = {x - way[0] / p->sigma, y - way[1] / p->sigma};
-        radius = fmax(radius, hypotenuse(off));
-        reach = fmax(reach, hypotenuse(ahead));
+        radius = fmax(radius, hypotenuse(off[0], off[1]));
+        reach = fmax(reach, hypotenuse(ahead[0], ahead[1]));
     }
     if (far > 0 || reach > GATHERED) { /* the polynomial holds around the peak alone, and so do the blocks */
         w->far.count = 0;

@@ -39,17 +39,32 @@ static void place_rule(const track *t, int from, newest *restrict g)
         }
 }
 
-/* What each tick adds to u at a point, in beam widths, per watt. */
-static void sum_rule_heat(const newest *g, double px, double py, real *restrict sum)
+/* Add u on a grid at some watts in each tick, in LANES parts each, LINES to a row: a round Gaussian is one of x times one of y. */
+static void add_rule_grid(newest *g, const real *restrict watts, const grid *at, real (*restrict sum)[LANES])
 {
-    const real qx = (real)px, qy = (real)py;
-    for (int l = 0; l < WIDE; ++l)
-        sum[l] = (real)0;
     for (int j = 0; j < g->size; j += WIDE)
-        for (int l = 0, k = j; l < WIDE; ++l, ++k) {
-            const real dx = qx - g->x[k], dy = qy - g->y[k];
-            sum[l] += g->height[k] * exponential((real)-0.5 * g->inverse[k] * (dx * dx + dy * dy));
+        for (int l = 0; l < WIDE; ++l)
+            g->given[j + l] = g->height[j + l] * watts[l];
+    for (int j = 0; j < g->size; j += LANES) {
+        real along[LINES][LANES], across[LANES];
+        for (int c = 0; c < at->wide; ++c) {
+            const real qx = (real)at->x[c];
+            for (int l = 0; l < LANES; ++l) {
+                const real dx = qx - g->x[j + l];
+                along[c][l] = exponential((real)-0.5 * g->inverse[j + l] * dx * dx);
+            }
         }
+        for (int r = 0; r < at->tall; ++r) {
+            const real qy = (real)at->y[r];
+            for (int l = 0; l < LANES; ++l) {
+                const real dy = qy - g->y[j + l];
+                across[l] = g->given[j + l] * exponential((real)-0.5 * g->inverse[j + l] * dy * dy);
+            }
+            for (int c = 0; c < at->wide; ++c)
+                for (int l = 0; l < LANES; ++l)
+                    sum[r * LINES + c][l] += across[l] * along[c][l];
+        }
+    }
 }
 
 /* What each tick adds to u and its derivatives at a point, in beam widths, per watt. */

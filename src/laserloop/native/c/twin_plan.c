@@ -64,7 +64,7 @@ static void note_peaks(twin *w, const process *p, const prospect *f, const int *
     memcpy(w->beam, f->late[1], sizeof w->beam);
     for (int i = 0; i < N; ++i) {
         const double far[2] = {peak[i][0] - f->late[i + 1][0] / p->sigma, peak[i][1] - f->late[i + 1][1] / p->sigma};
-        w->known[i] = lit[i] && hypotenuse(far) < LOST - CLOSE;
+        w->known[i] = lit[i] && !is_beyond(far[0], far[1], LOST - CLOSE);
     }
     w->offset[0] = lit[0] ? clamp(ox * ex + oy * ey, -1.5, 0.5) : -p->behind;
     w->offset[1] = lit[0] ? clamp(oy * ex - ox * ey, -0.7, 0.7) : 0.0;

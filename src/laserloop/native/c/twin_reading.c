@@ -4,6 +4,7 @@
 
 #define FROZEN_K 5.0 /* K that the peak expected at one gain has moved while the measured one has not */
 #define SHOULDER 0.9 /* of the peak's heat: where more is expected, old heat may be the hottest */
+#define SIDE 32 /* pixels that are looked at side by side */
 #define NOISY 3.0    /* deviations of the noise above the window that are not yet too hot */
 
 typedef struct {
@@ -18,39 +19,55 @@ static int is_within(double x, double low, double high) /* NaN is not */
     return x >= low && x <= high;
 }
 
-/* The hottest of some pixels, K, or NaN if one of them is not credible. */
-static double read_pixels(int count, const double *T, double *print)
+/* Whether one of the next SIDE pixels reads just that. */
+static int has_pixel(const double *T, double value)
 {
-    double most[LANES] = {0}, bad[LANES] = {0}, sum[LANES] = {0}, hottest = 0.0, wrong = 0.0;
-    const int whole = count / LANES * LANES;
-    for (int k = 0; k < whole; k += LANES)
-        for (int l = 0; l < LANES; ++l) {
-            const double t = T[k + l];
-            most[l] = t > most[l] ? t : most[l];
-            bad[l] = ((t >= LASERLOOP_TWIN_COLDEST) & (t <= LASERLOOP_TWIN_HOTTEST)) ? bad[l] : 1.0;
-            sum[l] += (k + l + 1) * t;
+    int has = 0;
+    for (int l = 0; l < SIDE; ++l)
+        has |= T[l] == value;
+    return has;
+}
+
+/* The hottest of some pixels, K, or NaN if one of them is not credible; where it is; and a sum that tells frames apart. */
+static double read_pixels(int count, const double *T, int *where, double *print)
+{
+    double most[SIDE] = {0}, least[SIDE], sum[SIDE] = {0}, coldest = HUGE_VAL, hottest = 0.0;
+    int found = 0;
+    for (int l = 0; l < SIDE; ++l)
+        least[l] = HUGE_VAL;
+    for (int j = 0; j < count; j += SIDE) {
+        const int rest = count - j < SIDE ? count - j : SIDE;
+        double part[SIDE];
+        memcpy(part, T + j, (size_t)rest * sizeof *T);
+        for (int l = rest; l < SIDE; ++l)
+            part[l] = T[j];
+        for (int l = 0; l < SIDE; ++l) {
+            most[l] = part[l] > most[l] ? part[l] : most[l];
+            least[l] = part[l] < least[l] ? part[l] : least[l];
+            sum[l] = 1.015625 * sum[l] + part[l]; /* NaN, if one is */
         }
-    for (int k = whole; k < count; ++k) {
-        most[k - whole] = T[k] > most[k - whole] ? T[k] : most[k - whole];
-        bad[k - whole] = is_within(T[k], LASERLOOP_TWIN_COLDEST, LASERLOOP_TWIN_HOTTEST) ? bad[k - whole] : 1.0;
-        sum[k - whole] += (k + 1) * T[k];
     }
     *print = 0.0;
-    for (int l = 0; l < LANES; ++l) {
+    for (int l = 0; l < SIDE; ++l) {
         hottest = most[l] > hottest ? most[l] : hottest;
-        wrong += bad[l];
-        *print += sum[l];
+        coldest = least[l] < coldest ? least[l] : coldest;
+        *print += (l + 1) * sum[l];
     }
-    return wrong > 0.0 ? NAN : hottest;
+    while (found + SIDE < count && !has_pixel(T + found, hottest))
+        found += SIDE;
+    while (found < count - 1 && T[found] < hottest)
+        ++found;
+    *where = found;
+    return *print == *print && coldest >= LASERLOOP_TWIN_COLDEST && hottest <= LASERLOOP_TWIN_HOTTEST ? hottest : NAN;
 }
 
 /* Whether lines rise and are near the plate. */
 static int is_grid(int count, const double *line, double most)
 {
-    for (int k = 0; k < count; ++k)
-        if (!is_within(line[k], k ? line[k - 1] : -most, most))
-            return 0;
-    return 1;
+    int wrong = !is_within(line[0], -most, most);
+    for (int k = 1; k < count; ++k)
+        wrong |= !(line[k] >= line[k - 1]);
+    return !wrong && line[count - 1] <= most;
 }
 
 static void read_frame(const laserloop_twin_input *in, reading *r)
@@ -60,9 +77,7 @@ static void read_frame(const laserloop_twin_input *in, reading *r)
     if (columns < 1 || rows < 1 || columns > LASERLOOP_TWIN_SIDE || rows > LASERLOOP_TWIN_SIDE || !in->x || !in->y || !in->T ||
         !is_grid(columns, in->x, LASERLOOP_TWIN_PLATE_X) || !is_grid(rows, in->y, LASERLOOP_TWIN_PLATE_Y))
         return;
-    r->hottest = read_pixels(columns * rows, in->T, &r->sum);
-    while (k < columns * rows - 1 && in->T[k] < r->hottest)
-        ++k;
+    r->hottest = read_pixels(columns * rows, in->T, &k, &r->sum);
     const int column = k % columns, line = k / columns;
     r->x = in->x[column];
     r->y = in->y[line];
@@ -82,14 +97,19 @@ static reading read_measurement(const laserloop_twin_input *in)
 /* The peak alone: as if a pixel lay just there. */
 static int weigh_peak(twin *w, const process *p, int age, double T, comparison *c)
 {
-    pixels b = {{0.0}, {0.0}, {0.0}, {0.0}, 0.0, 1};
+    double read[CELLS] = {0.0};
+    pixels b;
     recalled r;
+    memset(&b, 0, sizeof b);
     if (!recall_peak(w, p, age, &r))
         return 0;
     note_recalled(w, p, &r, c);
-    c->expected = expect_pixel(w, p, r.top, r.peak[0] * p->sigma, r.peak[1] * p->sigma);
+    const grid at = {1, 1, {r.peak[0]}, {r.peak[1]}};
+    expect_pixels(w, p, r.top, &at, 1.0, read);
+    c->expected = read[0];
     b.expected[0] = b.most = look_up(&p->heat, c->expected, NULL) / w->state[GAIN];
     b.seen[0] = look_up(&p->heat, T, NULL);
+    b.counts[0] = 1.0;
     if (!was_lit(w, p, age) || !(w->state[GAIN] * b.most >= p->few) || !(b.seen[0] > 0.0))
         return 0;
     weigh_pixels(w, p, age, &b, c);
@@ -126,14 +146,14 @@ static void note_reading(door *d, const reading *r, double expected)
 }
 
 /* Whether a frame does not show the peak where it is expected. */
-static int is_misplaced(const twin *w, const laserloop_twin_input *in, const reading *r, const comparison *c)
+static int is_misplaced(twin *w, const laserloop_twin_input *in, const reading *r, const comparison *c)
 {
     const process *p = &exported_process;
     const double off[2] = {r->x / p->sigma - c->peak[0], r->y / p->sigma - c->peak[1]};
     if (in->seen != LASERLOOP_TWIN_FRAME_SEEN || w->state[GAIN] * c->top < p->few)
         return 0;
     return c->misplaced || r->at_edge ||
-           (hypotenuse(off) > p->farthest && expect_heat(w, p, r->x, r->y) < SHOULDER * c->top);
+           (hypotenuse(off[0], off[1]) > p->farthest && expect_heat(w, p, r->x, r->y) < SHOULDER * c->top);
 }
 
 /* Correct the gain; returns what became of the measurement, and whether it is of a plate that may be too hot. */

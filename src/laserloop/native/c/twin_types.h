@@ -19,7 +19,8 @@ enum {
     RECENT = LASERLOOP_RECENT, /* ticks kept one by one: those of the rule, the camera's delay and exposure */
     LEVELS_OF_T = 1024, /* steps of the tables of T(u) and u(T) */
     FRAMES = 8,       /* of an exposure that are looked at, at most */
-    LINES = 5,        /* rows and columns of pixels compared with an image */
+    LINES = 5,        /* rows and columns of pixels compared with an image, */
+    CELLS = (LINES * LINES + LANES - 1) / LANES * LANES, /* all of them, in whole blocks */
     IMAGES = 36,      /* of heat in the sides of a plate: as it is and in the two nearest, each nine times */
     SEEN_ONCE = 16,   /* the first of those that are no copies */
     PAIRS = 8,        /* of neighbours judged each tick */
@@ -65,8 +66,14 @@ typedef struct { /* a block of Gaussians at one moment */
     real x[LANES], y[LANES], ixx[LANES], ixy[LANES], iyy[LANES], height[LANES];
 } gaussians;
 
+typedef struct { /* points in rows and columns, in beam widths */
+    int wide, tall;
+    double x[LINES], y[LINES];
+} grid;
+
 typedef struct { /* the newest ticks: a column for each of them, its points below one another */
     real way[DEEP * WIDE], inverse[DEEP * WIDE], height[DEEP * WIDE]; /* of the tick that had passed; of S; per watt */
+    real given[DEEP * WIDE];                                          /* height at some watts */
     real x[DEEP * WIDE], y[DEEP * WIDE];                              /* at one moment */
     int size;                                                         /* points, those of no height included */
 } newest;
@@ -107,6 +114,7 @@ typedef struct {
     int blocks, block[LIVE / LANES], image[LIVE / LANES];  /* of younger heat that is felt: where each begins, as which image */
     gaussians old[LIVE / LANES] ALIGNED; /* those blocks at one moment */
     real term[ORDER + 1][ORDER + 1][LANES] ALIGNED, sum[TERMS + 2 * FEWER][LANES] ALIGNED; /* while far heat is expanded */
+    real cell[LINES * LINES][LANES] ALIGNED; /* while heat on a grid is summed */
     newest rule ALIGNED;
     track past, coming; /* up to an image, and up to the end of the plan */
 } twin;
