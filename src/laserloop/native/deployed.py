@@ -68,6 +68,7 @@ class Deployed:
             *((name, whole) for name in ("status", "measurement", "missed", "unmeasured", "iterations")),
         )})  # fmt: skip
         self.out = output()  # of the last step
+        self._library = library
         self._tick = 0  # of the last step
         signatures: dict[str, tuple[Any, tuple[Any, ...]]] = {
             **{"init": (whole, ()), "begin": (whole, 3 * (double,)), "end": (None, (pointer,))},
@@ -157,9 +158,11 @@ class Deployed:
         return given
 
     def bind(self, given: Any) -> Any:
-        """A call without arguments that answers an input laid out before, into `out`: C alone."""
-        places = address(self.handle), ctypes.addressof(given), ctypes.addressof(self.out)
-        return partial(self._functions["step"], *places)
+        """A call without arguments that answers an input laid out before, into `out`: C with the least around it."""
+        step = self._library[f"{PREFIX}step"]  # one of its own: arguments that are laid out need no conversion
+        step.restype = ctypes.c_double
+        places = address(self.handle).value, ctypes.addressof(given), ctypes.addressof(self.out)
+        return partial(step, *map(ctypes.c_void_p, places))
 
     def _lay_power(self, commanded: float, measured: float | None) -> Any:
         metered = measured is not None
