@@ -158,8 +158,8 @@ class Deployed:
         return given
 
     def bind(self, given: Any) -> Any:
-        """A call without arguments that answers an input laid out before, into `out`: C with the least around it."""
-        step = self._library[f"{PREFIX}step"]  # one of its own: arguments that are laid out need no conversion
+        """A call without arguments that answers an input laid out before, into `out`: hardly more than C."""
+        step = self._library[f"{PREFIX}step"]  # without types, because its arguments need no conversion
         step.restype = ctypes.c_double
         places = address(self.handle).value, ctypes.addressof(given), ctypes.addressof(self.out)
         return partial(step, *map(ctypes.c_void_p, places))

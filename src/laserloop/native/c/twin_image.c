@@ -25,13 +25,6 @@ typedef struct { /* a moment of the past */
     double slope;           /* as above */
 } recalled;
 
-typedef struct { /* some pixels, as they are expected and seen */
-    double x[CELLS], y[CELLS]; /* in beam widths from the peak */
-    double expected[CELLS], seen[CELLS]; /* u, at a gain of 1 */
-    double counts[CELLS]; /* 0 of what is broken or not in the image, else 1 */
-    double most; /* expected */
-} pixels;
-
 /* The first of `count` lines that lie nearest to a place, m. */
 static int find_lines(int all, const double *line, double at, int count)
 {
@@ -252,7 +245,7 @@ static void find_most(pixels *b)
 
 /* What was measured over what was expected, and its standard deviation, by pixels that count the more the hotter they
    are. */
-static void weigh_pixels(const twin *w, const process *p, int age, const pixels *b, comparison *c)
+APART void weigh_pixels(const twin *w, const process *p, int age, const pixels *b, comparison *c)
 {
     const double start = find_start_error(w, p, age);
     double weight[CELLS], base[CELLS], slope;
@@ -331,7 +324,7 @@ static int read_pixels_near(twin *w, const process *p, const picture *image, con
 
 /* Two Gaussians of one shape differ by a factor whose logarithm is a plane: its slopes per beam width, and their
    covariance per variance of u: xx, xy, yy. Returns 0 if too few pixels tell. */
-static int find_plane(const process *p, const pixels *b, double gain, double *slopes, double *spread)
+APART int find_plane(const process *p, const pixels *b, double gain, double *slopes, double *spread)
 {
     double weight[CELLS], side[CELLS], ratio[CELLS];
     int told = 0;
@@ -438,7 +431,7 @@ static void note_recalled(const twin *w, const process *p, const recalled *r, co
 static int weigh_image(twin *w, const process *p, const picture *image, comparison *c)
 {
     recalled r;
-    pixels b;
+    pixels *b = &w->compared;
     int before[FRAMES];
     memset(c, 0, sizeof *c);
     if (!is_remembered(p, image->age + p->exposure - 1) || !recall_peak(w, p, image->age, &r))
@@ -448,8 +441,8 @@ static int weigh_image(twin *w, const process *p, const picture *image, comparis
     if (frames > 1)
         recall_peak(w, p, image->age + middle, &r);
     note_recalled(w, p, &r, c);
-    if (!lit || !find_spot(w, p, image, &r, &b, &c->misplaced, &c->astray))
+    if (!lit || !find_spot(w, p, image, &r, b, &c->misplaced, &c->astray))
         return 0;
-    weigh_pixels(w, p, image->age, &b, c);
+    weigh_pixels(w, p, image->age, b, c);
     return 1;
 }

@@ -84,7 +84,7 @@ static void read_frame(const laserloop_twin_input *in, reading *r)
     r->at_edge = (columns > 2 && (column == 0 || column == columns - 1)) || (rows > 2 && (line == 0 || line == rows - 1));
 }
 
-static reading read_measurement(const laserloop_twin_input *in)
+APART reading read_measurement(const laserloop_twin_input *in)
 {
     reading r = {NAN, 0.0, 0.0, 0.0, 0};
     if (in->seen == LASERLOOP_TWIN_FRAME_SEEN)
@@ -98,21 +98,21 @@ static reading read_measurement(const laserloop_twin_input *in)
 static int weigh_peak(twin *w, const process *p, int age, double T, comparison *c)
 {
     double read[CELLS] = {0.0};
-    pixels b;
+    pixels *b = &w->compared;
     recalled r;
-    memset(&b, 0, sizeof b);
+    memset(b, 0, sizeof *b);
     if (!recall_peak(w, p, age, &r))
         return 0;
     note_recalled(w, p, &r, c);
     const grid at = {1, 1, {r.peak[0]}, {r.peak[1]}};
     expect_pixels(w, p, r.top, &at, 1.0, read);
     c->expected = read[0];
-    b.expected[0] = b.most = look_up(&p->heat, c->expected, NULL) / w->state[GAIN];
-    b.seen[0] = look_up(&p->heat, T, NULL);
-    b.counts[0] = 1.0;
-    if (!was_lit(w, p, age) || !(w->state[GAIN] * b.most >= p->few) || !(b.seen[0] > 0.0))
+    b->expected[0] = b->most = look_up(&p->heat, c->expected, NULL) / w->state[GAIN];
+    b->seen[0] = look_up(&p->heat, T, NULL);
+    b->counts[0] = 1.0;
+    if (!was_lit(w, p, age) || !(w->state[GAIN] * b->most >= p->few) || !(b->seen[0] > 0.0))
         return 0;
-    weigh_pixels(w, p, age, &b, c);
+    weigh_pixels(w, p, age, b, c);
     return 1;
 }
 

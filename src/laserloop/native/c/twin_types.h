@@ -71,6 +71,13 @@ typedef struct { /* points in rows and columns, in beam widths */
     double x[LINES], y[LINES];
 } grid;
 
+typedef struct { /* some pixels, as they are expected and seen */
+    double x[CELLS], y[CELLS]; /* in beam widths from the peak */
+    double expected[CELLS], seen[CELLS]; /* u, at a gain of 1 */
+    double counts[CELLS]; /* 0 of what is broken or not in the image, else 1 */
+    double most; /* expected */
+} pixels;
+
 typedef struct { /* the newest ticks: a column for each of them, its points below one another */
     real way[DEEP * WIDE], inverse[DEEP * WIDE], height[DEEP * WIDE]; /* of the tick that had passed; of S; per watt */
     real given[DEEP * WIDE];                                          /* height at some watts */
@@ -115,6 +122,7 @@ typedef struct {
     gaussians old[LIVE / LANES] ALIGNED; /* those blocks at one moment */
     real term[ORDER + 1][ORDER + 1][LANES] ALIGNED, sum[TERMS + 2 * FEWER][LANES] ALIGNED; /* while far heat is expanded */
     real cell[LINES * LINES][LANES] ALIGNED; /* while heat on a grid is summed */
+    pixels compared ALIGNED; /* with an image, the last time */
     newest rule ALIGNED;
     track past, coming; /* up to an image, and up to the end of the plan */
 } twin;
