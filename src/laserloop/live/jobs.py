@@ -254,8 +254,6 @@ def main() -> int:
     """Read jobs from standard input, write messages to what was standard output."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its workers
     _limit_memory()
-    if hasattr(os, "nice"):
-        os.nice(10)  # a run takes all the time there is: the server and the page come first
     out = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # whatever prints shall not garble the messages
     warnings.simplefilter("ignore")
@@ -268,6 +266,8 @@ def main() -> int:
             data = data[out.write(data) :]
 
     warm_up()
+    if hasattr(os, "nice"):
+        os.nice(10)  # a run takes all the time there is: the server and the page come first
     send(pack({"kind": "warm"}))
     serve(commands, send)
     return 0
