@@ -161,8 +161,18 @@ def test_a_dropped_file_is_run_by_two_controllers_and_kept(
 def test_a_planned_file_comes_back_in_its_own_format(page: Page, bench: Server) -> None:
     open_bench(page, bench)
     way = b"x_mm,y_mm\n-0.5,0\n0.5,0\n"
+    sent: list[Route] = []
+
+    def keep(route: Route) -> None:
+        sent.append(route)
+
+    page.route("**/files?*", keep)
     page.set_input_files("#file", {"name": "line.csv", "mimeType": "text/csv", "buffer": way})
-    until(page, "document.querySelector('#path-note').textContent.includes('ticks')")
+    while not sent:
+        page.wait_for_timeout(20)
+    assert page.is_disabled("#plan")  # or a quick click would plan the path chosen before
+    assert page.is_disabled("#run")
+    sent[0].continue_()
     with page.expect_download() as saved:
         page.click("#plan")
     assert saved.value.suggested_filename == "line-planned.csv"

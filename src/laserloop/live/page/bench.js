@@ -139,9 +139,12 @@ export function draw() {
 
 async function takeAll(list) {  // dropped files; the first that cannot be used ends it
   refuse("");
-  try { for (const file of list) await take(file); } catch (problem) { refuse(problem.message); return; }
+  wait(true);  // or a quick click would plan the path that was chosen before
+  try { for (const file of list) await take(file); } catch (problem) { refuse(problem.message); return; } finally { wait(false); }
   await look();
 }
+
+function wait(busy) { for (const id of ["run", "plan"]) at(id).disabled = busy; }
 
 async function take(file) {
   if (file.size > 16e6) throw new Error(`A file may have 16 MB, but ${file.name} has ${(file.size / 1e6).toFixed(0)} MB: drop one layer of it.`);
