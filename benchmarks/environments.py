@@ -2,8 +2,7 @@
 
     python benchmarks/environments.py        # a minute; on a quiet machine
 
-Prints a row per measurement, writes docs/results/environments.json and docs/results/environments.md. Workers
-are processes of one thread each. CPU time is what a tick costs; wall time is what a learner waits for, which on
+Prints a row per measurement and writes docs/results/environments.json. Workers are processes of one thread each. CPU time is what a tick costs; wall time is what a learner waits for, which on
 a machine with other work is longer.
 """
 
@@ -20,7 +19,6 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from page import format_rows
 
 import laserloop.gym
 from laserloop.arena.environments.twin_env import TwinVectorEnv
@@ -31,7 +29,6 @@ from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.process import Process
 
 ROOT = Path(__file__).parent.parent
-WANTED = 1e6  # steps a second, two processes
 TICKS = 320
 BATCHES = (32, 128, 512)
 PART = 40  # ticks timed at a time; the best counts, since others share the machine
@@ -53,7 +50,6 @@ def main() -> None:
     results = options.docs / "results"
     results.mkdir(parents=True, exist_ok=True)
     (results / "environments.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    (results / "environments.md").write_text(tell(found), "utf-8")
 
 
 def measure(loops: int, seconds: float) -> dict[str, Any]:
@@ -178,44 +174,6 @@ def time_plant() -> float:
     for _ in range(60):
         env.step(np.array([0.1], np.float32))
     return 1e3 * (time.process_time() - began) / 60
-
-
-def tell(found: dict[str, Any]) -> str:
-    """The page."""
-    cpu, workers = found["cpu_us"], found["workers"]
-    layers = show("", cpu["layers"])
-    batches = show("loops", cpu["batches"])
-    levels = show("level", cpu["levels"])
-    two = workers["2"]
-    verdict = "reached" if two["by_wall"] >= WANTED else "missed by the clock"
-    share = ", ".join(f"{100 * part:.0f} %" for part in two["share_of_core"])
-    return f"""# How fast are the environments?
-
-Made by `python benchmarks/environments.py`; figures in `docs/results/environments.json`. Process 304, ten families of paths,
-level nominal, episodes of {TICKS} ticks; {found["cores"]} cores, load {found["load"]:.1f} meanwhile.
-
-Two processes of one thread, {found["loops"]} loops each, `laserloop/Twin-v1`: **{two["by_wall"]:,.0f} steps/s** by the clock
-and **{two["by_cpu"]:,.0f}** by CPU time (they got {share} of a core). Wanted were a million: {verdict}. One process:
-{workers["1"]["by_wall"]:,.0f} and {workers["1"]["by_cpu"]:,.0f}. A tick on the plant, `laserloop/Diagonal-v1`, takes {found["plant_ms"]:.1f} ms of CPU.
-
-What a tick is made of, best of fifteen laps:
-
-{layers}
-
-At the end of a path {found["gaussians"]} Gaussians stand for its heat. A tick judges eight pairs of them for merging, spreads those
-that are felt to the moment, and evaluates them and the points of the newest ticks at the peak, with all derivatives, and at
-three places ahead. The twin alone follows one path again and again, so that all its numbers stay in the cache.
-
-{batches}
-
-A small batch pays for Python, a large one for the cache. An image that comes rarely costs less:
-
-{levels}
-"""
-
-
-def show(what: str, found: dict[str, float]) -> str:
-    return format_rows((what, "µs of CPU per tick"), [(name, f"{us:.2f}") for name, us in found.items()])
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ SHORTER = {
     "laserloop train ms-deeponet --data data/slow --out models/slow": "--max-epochs 2",
     "laserloop arena --quick --controller mine.py:Mine --out out/arena": "--paths 1 --entrants pi",
     "laserloop arena --split public --paths 2 --levels off --entrants pi --out out/look": "--help",
-    "laserloop reproduce --quick --out quick": "--help",  # minutes; benchmarks/kill_reproduce.py runs it
+    "laserloop reproduce --quick --out quick": "--help",  # minutes; the report is its run
 }
 
 
