@@ -82,6 +82,27 @@ def test_ticks_keep_the_energy_and_the_way(tmp_path: Path) -> None:
     assert half.power == pytest.approx([5.0])
 
 
+@pytest.mark.parametrize("duty", [0.1, 0.25, 0.4, 0.5, 0.9])
+def test_a_log_finer_than_a_tick_keeps_its_energy(tmp_path: Path, duty: float) -> None:
+    on = np.random.default_rng(3).random(400) < duty
+    body = "\n".join(f"{10 * i},{1e-3 * i:g},0,{(7 + i % 5) * on[i]}" for i in range(400))
+    recording = read_log(write(tmp_path, f"{NIST}\n{body}\n"))
+    path = recording.path(1.25e-4)
+    assert path.power is not None
+    whole = len(path) * path.tick
+    wanted = (recording.power * np.clip(whole - recording.times[:-1], 0.0, 1e-5)).sum()
+    assert path.power.sum() * path.tick == pytest.approx(wanted, rel=1e-9)
+
+
+def test_light_beside_a_jump_heats_where_it_was_and_not_the_way_of_the_jump(tmp_path: Path) -> None:
+    places = [0.01 * min(i, 14) + 1.0 * max(i - 14, 0) for i in range(40)]  # mm; from row 14 on a jump
+    body = "\n".join(f"{10 * i},{x:g},0,{10 * (i < 14)}" for i, x in enumerate(places))
+    path = read_log(write(tmp_path, f"{NIST}\n{body}\n")).path(1.25e-4)
+    assert path.lit.tolist() == [True, True, False]
+    assert path.positions[1:3, 0] == pytest.approx([1.25e-4, 1.4e-4])
+    assert path.lit_speeds.max() < 1.01  # m/s; the jump has 100
+
+
 def test_an_empty_cell_is_no_reading_and_nan_is_a_broken_one(tmp_path: Path) -> None:
     cells = ["700.5", "", "nan", "702", "9999", "703"]
     body = "\n".join(f"{line},{cell}" for line, cell in zip(rows().split("\n"), cells, strict=True))
@@ -99,6 +120,14 @@ def test_readings_that_repeat_themselves_are_frozen_but_for_the_first() -> None:
     assert count_faults(readings([1e3, 780, 780, 780, 780, 781])).frozen == 0
     broken = count_faults(readings([780, 780, float("nan"), 780, 780, 780, 781]))
     assert (broken.frozen, broken.nan) == (4, 1)
+
+
+@pytest.mark.parametrize("coarse", [1.0, 5.0, 20.0])
+def test_a_coarse_sensor_that_repeats_itself_by_chance_is_not_frozen(coarse: float) -> None:
+    peak = coarse * np.round((780.0 + np.random.default_rng(0).normal(0.0, 5.0, 1000)) / coarse)
+    assert count_faults(readings(peak.tolist())).frozen == 0
+    peak[200:900] = peak[200]
+    assert count_faults(readings(peak.tolist())).frozen >= 699
 
 
 def test_a_reading_older_than_one_that_came_before_is_late() -> None:

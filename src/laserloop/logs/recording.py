@@ -5,7 +5,6 @@ Bad readings are counted and marked, not repaired. `read_log` finds the reader o
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,10 @@ ENDINGS = (".csv", ".json", ".h5", ".hdf5")
 POSES = "poses.csv"  # of a folder of frames
 SPARSE = 100.0  # ticks between rows, beyond which nobody knows what the laser did
 CREDIBLE = (50.0, 5000.0)  # K; colder or hotter is a broken pixel, not a plate
-REPEATS = 5  # equal readings in a row, from which on they are called frozen
+REPEATS = 5  # equal readings in a row, from which on they may be called frozen
+CHANCE = 1e-3  # that a coarse sensor repeats itself as often anywhere in the log, below which it is frozen
+MANY = 20  # changes of a reading, from which on it can be told how coarse the sensor is
+GLIMPSE = 1e-6  # share of a tick with the laser on, below which it is rounding
 LATE = 1.5  # usual ages beyond which a reading is late
 
 
@@ -79,7 +81,7 @@ class Recording:
         return float(self.times[-1])
 
     def path(self, tick: float) -> ScanPath:
-        """The beam at whole ticks, with the mean power of each; lit where the laser was on for half of it."""
+        """The beam at whole ticks, with the mean power of each: no energy is lost; lit where any came."""
         apart = float(np.median(np.diff(self.times)))
         if apart > SPARSE * tick:
             raise BadInput(
@@ -94,21 +96,38 @@ class Recording:
                 f"which is {count(ticks, 'tick')} of {1e6 * tick:g} µs; give a --process with another "
                 "tick_us, or cut the log"
             )
-        ends = tick * np.arange(ticks + 1)
+        ends: FloatArray = tick * np.arange(ticks + 1, dtype=np.float64)
         steps = np.diff(self.times)
         energy = np.concatenate(([0.0], np.cumsum(self.power * steps)))
         bright = np.concatenate(([0.0], np.cumsum(self.lit * steps)))
         share = np.diff(np.interp(ends, self.times, bright)) / tick
         mean = np.diff(np.interp(ends, self.times, energy)) / tick
-        lit = share >= 0.5 - 1e-9
+        lit = share > GLIMPSE
         return ScanPath(
             name=self.name,
-            positions=np.stack([np.interp(ends, self.times, line) for line in self.positions.T], axis=1),
+            positions=self.places_at(self._trim(ends, lit)),
             lit=lit,
             power=np.where(lit, np.maximum(mean, 0.0), 0.0),
             tick=tick,
             notes=self.notes,
         )
+
+    def places_at(self, times: FloatArray) -> FloatArray:
+        """(…, 2): where the beam was, m."""
+        return np.stack([np.interp(times, self.times, line) for line in self.positions.T], axis=-1)
+
+    def _trim(self, ends: FloatArray, lit: NDArray[np.bool_]) -> FloatArray:
+        """Where ticks end, s: beside a dark one by the last or first light, so that no jump is heated."""
+        bright = np.flatnonzero(self.lit)
+        if not len(bright):
+            return ends
+        off, on = self.times[bright + 1], self.times[bright]
+        before = np.searchsorted(on, ends - GLIMPSE * (ends[1] - ends[0]))  # stretches that began by then
+        after = np.searchsorted(off, ends + GLIMPSE * (ends[1] - ends[0]))
+        last = np.where(before > 0, np.minimum(off[np.maximum(before - 1, 0)], ends), ends)
+        first = np.where(after < len(on), np.maximum(on[np.minimum(after, len(on) - 1)], ends), ends)
+        was, will = np.concatenate(([False], lit)), np.concatenate((lit, [False]))
+        return np.where(was & ~will, last, np.where(will & ~was, first, ends))
 
     def moved(self, by: FloatArray) -> "Recording":
         """The same with all places moved by (x, y), m."""
@@ -227,15 +246,24 @@ def count_faults(readings: Readings) -> FaultCounts:
 
 
 def find_frozen(peak: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """All but the first of at least `REPEATS` equal readings in a row, broken ones between them or not."""
+    """All but the first of at least `REPEATS` equal readings in a row, broken ones between them or not.
+
+    A coarse sensor repeats itself: how often is told by how many times a value that came lasted for more
+    than one reading, and what may be by chance is not frozen.
+    """
     frozen = np.zeros(len(peak), np.bool_)
     whole = np.flatnonzero(np.isfinite(peak))
     if not len(whole):
         return frozen
-    changes = np.flatnonzero(np.diff(peak[whole]) != 0.0) + 1
-    for first, end in pairwise((0, *changes.tolist(), len(whole))):
-        if end - first >= REPEATS:
-            frozen[whole[first + 1 : end]] = True
+    ends = np.array([0, *(np.flatnonzero(np.diff(peak[whole]) != 0.0) + 1).tolist(), len(whole)])
+    lengths = np.diff(ends)
+    _, value, times = np.unique(peak[whole[ends[:-1]]], return_inverse=True, return_counts=True)
+    usual = float(np.mean(lengths > 1)) if len(lengths) >= MANY else 0.0
+    own = np.bincount(value, lengths > 1) / times
+    again = np.where(times >= MANY, own, usual)[value]
+    unlikely = len(whole) * again ** (lengths - 1.0) < CHANCE
+    for k in np.flatnonzero((lengths >= REPEATS) & unlikely).tolist():
+        frozen[whole[ends[k] + 1 : ends[k + 1]]] = True
     return frozen
 
 
