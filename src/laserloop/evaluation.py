@@ -23,7 +23,6 @@ from laserloop.data.store import COLUMNS, open_store, record_path
 from laserloop.data.windows import Windows, cut_episode, cut_windows, split_windows
 from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import make_plant
-from laserloop.predict.compiled import make_predictor
 from laserloop.predict.model import Model
 from laserloop.process import Process
 from laserloop.store import write_bytes
@@ -308,32 +307,18 @@ def margins(residual: FloatArray, quantile: float) -> dict[str, float]:
 def measure_latency(
     models: Mapping[str, Model], windows: Windows, *, calls: int = 5000
 ) -> dict[str, dict[str, float]]:
-    """Median µs of one window of each model, by NumPy and by the compiled predictor, over `calls` each."""
+    """Median µs of one window of each model, over `calls` each; they take turns."""
     if calls < BLOCK:
         raise BadInput(f"a latency needs {BLOCK} calls at least, got {calls}: take more")
-    ways = {"numpy_us": _make_numpy, "compiled_us": _make_compiled}
-    runs = {(name, way): make(model, windows) for name, model in models.items() for way, make in ways.items()}
-    times: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
-    for run in runs.values():
-        run(0)  # compiles
-    for first in range(0, calls, BLOCK):
-        for key, run in runs.items():
-            for n in range(first, min(first + BLOCK, calls)):
-                start = time.perf_counter()
-                run(n)
-                times[key].append(time.perf_counter() - start)
-    medians = {key: 1e6 * float(np.median(spent)) for key, spent in times.items()}
-    return {name: {way: medians[name, way] for way in ways} for name in models}
-
-
-def _make_numpy(model: Model, windows: Windows) -> Callable[[int], object]:
     parts = windows.branch, windows.temps, windows.location
     few = [tuple(np.ascontiguousarray(part[n : n + 1]) for part in parts) for n in range(len(windows))]
-    return lambda n: model.predict(*few[n % len(few)])
-
-
-def _make_compiled(model: Model, windows: Windows) -> Callable[[int], object]:
-    predict = make_predictor(model)
-    parts = windows.branch, windows.temps, windows.location
-    few = [tuple(np.ascontiguousarray(part[n]) for part in parts) for n in range(len(windows))]
-    return lambda n: predict(*few[n % len(few)])
+    times: dict[str, list[float]] = {name: [] for name in models}
+    for model in models.values():
+        model.predict(*few[0])  # loads what it needs
+    for first in range(0, calls, BLOCK):
+        for name, model in models.items():
+            for n in range(first, min(first + BLOCK, calls)):
+                start = time.perf_counter()
+                model.predict(*few[n % len(few)])
+                times[name].append(time.perf_counter() - start)
+    return {name: {"numpy_us": 1e6 * float(np.median(spent))} for name, spent in times.items()}

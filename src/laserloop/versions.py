@@ -15,7 +15,7 @@ STUDY = ("check", "claims", "contexts", "figures", "loop_claims", "offline_claim
 SHOWING = {"cli", "live", "report", *(f"studies/halilovic/{name}.py" for name in STUDY)}
 # In `predict`, what only some controllers need; they name their files themselves.
 LEARNED = {
-    *("networks.py", "model.py", "models", "training.py", "torch_training.py", "window.py", "compiled.py"),
+    *("networks.py", "model.py", "models", "training.py", "torch_training.py", "window.py"),
     *("sequence.py", "koopman.py", "correction.py", "oracle.py"),
 }
 # Of which a closed loop along a given path is made; where the path comes from is another matter.

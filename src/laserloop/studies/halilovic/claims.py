@@ -172,15 +172,15 @@ def _horizons(results: Results) -> list[Check]:
 
 
 def _forecast(timing: Record) -> list[Check]:
-    numpy, compiled = (timing["forward"][key] for key in ("ratio_numpy", "ratio_numba"))
+    ratio = timing["forward"]["ratio_numpy"]
     return [
         Check(
             "c5.forecast",
             "C5",
-            "a forecast is a thousand times faster than the plant (compiled, at least 1000 times)",
+            "a forecast is a thousand times faster than the plant (in NumPy, at least 1000 times)",
             f"×{published.FORWARD_RATIO:.0f}",
-            f"×{numpy:.0f} in NumPy, ×{compiled:.0f} compiled",
-            compiled >= 1000,
+            f"×{ratio:.0f}",
+            ratio >= 1000,
         )
     ]
 
@@ -215,7 +215,7 @@ def _tell(key: str, results: Results, *, clock: bool) -> str:
     try:
         told = TELL[key](results)
         if clock and key == "C5" and results.timing:
-            ratio = results.timing["forward"]["ratio_numba"]
+            ratio = results.timing["forward"]["ratio_numpy"]
             told += f"; a forecast {ratio:.0f} times faster than the plant ({published.FORWARD_RATIO:.0f})"
     except (KeyError, ValueError):
         return ""

@@ -27,7 +27,6 @@ from laserloop.loop.scenario import Scenario, prepare
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, Plant, PlantSettings, make_plant
 from laserloop.plant.paper import Grid, PaperHeat
-from laserloop.predict.compiled import make_predictor
 from laserloop.predict.model import Model, find_model
 from laserloop.process import Process
 from laserloop.process.heat_table import tabulate
@@ -492,7 +491,7 @@ WARM_UP = 60  # ticks until the plate is as warm as in a run
 
 
 def time_forward(model: Model, *, repeats: int = 400) -> dict[str, float]:
-    """One forecast of the whole horizon, in NumPy and compiled, and the plant's own; medians."""
+    """One forecast of the whole horizon, in NumPy, and the plant's own; medians."""
     horizon = model.architecture.horizon
     path = find_path("spiral", ticks=WARM_UP + horizon)
     plant = make_plant("paper")
@@ -503,28 +502,23 @@ def time_forward(model: Model, *, repeats: int = 400) -> dict[str, float]:
     branch = np.concatenate((np.full((horizon, 1), 14.0), kinematics), axis=1)
     temps = np.full(1 + horizon, surface.node.temperature)
     location = np.array([surface.node.x, surface.node.y])
-    compiled = make_predictor(model)
-    compiled(branch, temps, location)
     now = plant.snapshot()
 
     def step() -> None:
         for k in range(WARM_UP, WARM_UP + horizon):
             plant.step(14.0, path.spot(k))
 
-    laps: dict[str, list[float]] = {"numpy": [], "numba": [], "plant": []}
+    laps: dict[str, list[float]] = {"numpy": [], "plant": []}
     for n in range(repeats):
         laps["numpy"].append(_time(lambda: model.predict(branch[None], temps[None], location[None])))
-        laps["numba"].append(_time(lambda: compiled(branch, temps, location)))
         if n % 10 == 0:
             laps["plant"].append(_time(step))
             plant.restore(now)
-    numpy_s, numba_s, plant_s = (float(np.median(laps[name])) for name in ("numpy", "numba", "plant"))
+    numpy_s, plant_s = (float(np.median(laps[name])) for name in ("numpy", "plant"))
     return {
         "numpy_us": 1e6 * numpy_s,
-        "numba_us": 1e6 * numba_s,
         "plant_5_steps_ms": 1e3 * plant_s,
         "ratio_numpy": plant_s / numpy_s,
-        "ratio_numba": plant_s / numba_s,
     }
 
 

@@ -252,15 +252,13 @@ def invent_timing() -> Found:
     return {
         "forward": {
             "numpy_us": 420.0,
-            "numba_us": 300.0,
             "plant_5_steps_ms": 515.0,
             "ratio_numpy": 1200.0,
-            "ratio_numba": 1700.0,
         },
         "solvers": {"folded": solver, "plain": solver},
         "latency": {
-            "ms-deeponet": {"numpy_us": 50.0, "compiled_us": 10.0},
-            "lstm": {"numpy_us": 300.0, "compiled_us": 70.0},
+            "ms-deeponet": {"numpy_us": 50.0},
+            "lstm": {"numpy_us": 300.0},
         },
         "bench": {
             **{

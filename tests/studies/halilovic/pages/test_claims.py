@@ -147,7 +147,7 @@ def test_a_sentence_without_its_figures_is_not_judged_and_the_others_are(found: 
 
 
 def test_only_the_fifth_claim_and_a_sentence_about_solve_times_look_at_a_clock(found: Found) -> None:
-    found["clock/timing"]["forward"]["ratio_numba"] = 400.0
+    found["clock/timing"]["forward"]["ratio_numpy"] = 400.0
     found["clock/timing"]["loops"][-1]["solve_ms"]["mean"] = 30.0
     words = judge(found)
     assert (words["C3"], words["C5"]) == ("partly", "partly")
