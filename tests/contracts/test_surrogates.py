@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 from laserloop.data.windows import Scaler, Windows
-from laserloop.predict.compiled import make_predictor
 from laserloop.predict.model import Model, Scalers, find_model, load_model, save_model, shipped_models
 from laserloop.predict.networks import (
     AffineNet,
@@ -148,14 +147,6 @@ def test_numpy_and_pytorch_agree_on_shipped_models(name: str) -> None:
     model = find_model(name)
     window = inputs(draw_windows(model.architecture.horizon))
     np.testing.assert_allclose(model.predict(*window), predict_by_torch(model, window), rtol=0, atol=1e-4)
-
-
-@every
-def test_the_compiled_predictor_agrees(architecture: WindowNetwork) -> None:
-    model, window = draw_model(architecture), inputs(draw_windows(architecture.horizon, 20))
-    predict = make_predictor(model)
-    compiled = [predict(*one) for one in zip(*window, strict=True)]
-    np.testing.assert_allclose(compiled, model.predict(*window), rtol=0, atol=1e-6)
 
 
 @every
