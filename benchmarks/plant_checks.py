@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.bench.exactness import CP, RHO, SCALES, K, Scale, drive_peaks, make_serpentine, solve_peaks
+from laserloop.bench.plant import CP, RHO, SCALES, K, Scale, drive_peaks, make_serpentine, solve_peaks
 from laserloop.paths import find_path
 from laserloop.plant import PLANTS, make_plant
 

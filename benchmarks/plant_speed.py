@@ -27,8 +27,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from laserloop.bench.exactness import SCALES, make_serpentine
-from laserloop.bench.plant import POWER, one_core
+from laserloop.bench.laps import one_core
+from laserloop.bench.plant import POWER, SCALES, make_serpentine
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Plant, PlantSettings, make_plant, paper
 from laserloop.plant import nested_kernels as kernels

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from laserloop.bench.agreement import FAR, compare
-from laserloop.bench.questions import collect_questions
+from laserloop.bench.mpc import FAR, collect_questions, compare
 from laserloop.control.ipopt import IpoptSolver
 from laserloop.control.problem import MpcProblem, Question, Solution
 from laserloop.predict.model import Model, find_model

@@ -15,7 +15,7 @@ import pytest
 from cyclopts import App
 from tests.conftest import need
 
-from laserloop.bench.threads import NAMES
+from laserloop.bench import NAMES
 from laserloop.cli import app, main
 from laserloop.cli.output import name_command
 from laserloop.data import episode
@@ -265,7 +265,7 @@ def test_the_bench_prints_its_numbers_and_writes_them(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts threads as Linux does")
 def test_the_bench_of_the_plant_keeps_scipy_to_one_thread() -> None:
-    probe = "from laserloop.bench.threads import keep_to_one_thread; keep_to_one_thread(); "
+    probe = "from laserloop.bench import keep_to_one_thread; keep_to_one_thread(); "
     probe += "import os, numpy, scipy.sparse.linalg; a = numpy.ones((400, 400)); a @ a; "
     probe += "print(len(os.listdir('/proc/self/task')))"
     clean = {name: value for name, value in os.environ.items() if name not in NAMES}

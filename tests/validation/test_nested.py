@@ -10,7 +10,7 @@ from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
 from tests.validation.exact import find_pool
 
-from laserloop.bench.exactness import SCALES, Scale, drive_peaks, make_serpentine, solve_peaks
+from laserloop.bench.plant import SCALES, Scale, drive_peaks, make_serpentine, solve_peaks
 from laserloop.plant import make_plant
 from laserloop.process import Beam, Laser, Material, Process, find_material
 from laserloop.process.material import Melting

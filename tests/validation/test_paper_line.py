@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from laserloop.bench.reference import ReferencePlant
+from laserloop.bench.plant import ReferencePlant
 from laserloop.plant import make_plant
 from laserloop.process import Process, find_material
 

@@ -5,20 +5,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import cycle
+from time import process_time
 from typing import Any
 
 import numpy as np
 
 from laserloop.bench.laps import Laps
-from laserloop.bench.twin_loop import compare_with_plant
 from laserloop.control.controller import Action, Controller, Guarded
 from laserloop.control.problem import MpcProblem, make_twin_problem
+from laserloop.loop.controllers import choose_camera
+from laserloop.loop.run import ClosedLoop, Testbed
 from laserloop.loop.scenario import Scenario, make_problem, prepare
 from laserloop.native.build import NoCompiler, load_library
 from laserloop.native.deployed import PEAK, Deployed, Frame, TickInput
 from laserloop.native.twin import UNIT, TwinController, make_twin
 from laserloop.native.twin_export import list_texts
 from laserloop.paths.path import Preview
+from laserloop.plant import Camera, make_plant
 from laserloop.plant.camera import Image
 from laserloop.process import Process
 
@@ -32,8 +35,31 @@ QUICK = 1e-5  # s, the tick of scanner cards at 100 kHz
 ROUNDS = 10  # of the same loop of such ticks
 
 
+def _compare_with_plant(controller: Controller, process: Process, path: str, ticks: int) -> float:
+    """CPU time of a loop, camera and record included, over that of a second plant given the same powers.
+
+    The two take turns tick by tick, so that whatever else the machine does falls on both.
+    """
+    case = Scenario(path=path, plant="graded", controller="twin", ticks=ticks, process=process)
+    scan = case.find_path()
+    plant, alone = (make_plant(case.plant, process) for _ in range(2))
+    testbed = Testbed(plant, Camera(choose_camera(plant, None)), scan, process.laser.power)
+    loop = ClosedLoop(testbed, controller).follow()
+    controller.reset()
+    alone.reset()
+    looped = replayed = 0.0
+    for k in range(len(scan)):
+        began = process_time()
+        tick = next(loop)
+        decided = process_time()
+        alone.step(tick.power, scan.spot(k))
+        looped += decided - began
+        replayed += process_time() - decided
+    return looped / replayed
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Recorded:
+class _Recorded:
     """What one tick of a loop brought."""
 
     image: Image | None
@@ -43,20 +69,20 @@ class Recorded:
 class Watcher:
     """A controller that keeps what it is told."""
 
-    def __init__(self, controller: Controller, kept: list[Recorded]) -> None:
+    def __init__(self, controller: Controller, kept: list[_Recorded]) -> None:
         self.name, self.horizon, self.memory = controller.name, controller.horizon, controller.memory
         self.reset = controller.reset
         self._controller, self._kept = controller, kept
 
     def act(self, image: Image | None, preview: Preview) -> Action:
         """Keep it and pass it on."""
-        self._kept.append(Recorded(image, preview))
+        self._kept.append(_Recorded(image, preview))
         return self._controller.act(image, preview)
 
 
-def record(path: str, ticks: int, process: Process) -> list[Recorded]:
+def record(path: str, ticks: int, process: Process) -> list[_Recorded]:
     """A loop of the twin on the graded plant."""
-    kept: list[Recorded] = []
+    kept: list[_Recorded] = []
     case = Scenario(path=path, plant="graded", controller="twin", ticks=ticks, process=process)
     loop = prepare(case).loop()
     loop.controller = Guarded(Watcher(loop.controller.inner, kept))
@@ -64,10 +90,10 @@ def record(path: str, ticks: int, process: Process) -> list[Recorded]:
     return kept
 
 
-class CLoop:
+class _CLoop:
     """Recorded ticks as C has them, step after step."""
 
-    def __init__(self, process: Process, problem: MpcProblem, ticks: list[Recorded]) -> None:
+    def __init__(self, process: Process, problem: MpcProblem, ticks: list[_Recorded]) -> None:
         texts, horizon = list_texts(process, problem)
         self.door = Deployed(load_library(texts, UNIT[0]), horizon)
         self._ticks = [_pose(tick, horizon) for tick in ticks]  # C has only their addresses
@@ -87,7 +113,7 @@ class CLoop:
         laps.run(call)
 
 
-def _pose(tick: Recorded, horizon: int) -> TickInput:
+def _pose(tick: _Recorded, horizon: int) -> TickInput:
     """A recorded tick as a machine says it, with the pixels around the peak."""
     now, image = tick.preview, tick.image
     told = TickInput(way=now.ahead[: horizon + 1], dark=[not lit for lit in now.lit], commanded=now.power)
@@ -115,9 +141,9 @@ class TwinBench:
         self._ticks = loops[0]
         self._controller = make_twin(self._problem, self._process)
         self._laps = {"twin": Laps()}
-        self._loops: list[CLoop] = []
+        self._loops: list[_CLoop] = []
         try:
-            self._loops = [CLoop(self._process, self._problem, ticks) for ticks in loops]
+            self._loops = [_CLoop(self._process, self._problem, ticks) for ticks in loops]
             self._laps["twin_c"] = Laps()
         except NoCompiler:
             pass
@@ -138,7 +164,7 @@ class TwinBench:
         """Times of both, and of C alone: in 10⁶ ticks of loops, after a long history, and in short ticks."""
         found: dict[str, Any] = {name: laps.describe() for name, laps in self._laps.items()}
         ticks = min(TICKS, 10 * self._problems)
-        found["loop_over_plant"] = compare_with_plant(self._controller, self._process, PATHS[0], ticks)
+        found["loop_over_plant"] = _compare_with_plant(self._controller, self._process, PATHS[0], ticks)
         if not self._loops:
             return found
         found["ratio_median_twin_c"] = reference_us / found["twin_c"]["median_us"]
@@ -162,7 +188,7 @@ class TwinBench:
 
     def _age(self) -> dict[str, float]:
         """A step after 400 ticks of a raster, and after all of them."""
-        loop, step = RasterLoop(self._process, self._loops[0].door), self._loops[0].door.bind
+        loop, step = _RasterLoop(self._process, self._loops[0].door), self._loops[0].door.bind
         ticks = max(LONG * self._problems, 2 * (EARLY + STRETCH))
         early, late = Laps(), Laps()
         call = step(loop.given)
@@ -175,7 +201,7 @@ class TwinBench:
     def _hurry(self) -> dict[str, float]:
         """A loop whose ticks are as short as those of scanner cards."""
         process = replace(self._process, tick=QUICK)
-        loop, laps = CLoop(process, self._problem, record(PATHS[0], TICKS, process)), Laps()
+        loop, laps = _CLoop(process, self._problem, record(PATHS[0], TICKS, process)), Laps()
         for _ in range(ROUNDS):
             for k in range(len(loop)):
                 loop.run(laps, k)
@@ -188,7 +214,7 @@ class TwinBench:
         }
 
 
-class RasterLoop:
+class _RasterLoop:
     """A raster without end, whose peak is measured as it was predicted."""
 
     def __init__(self, process: Process, door: Deployed) -> None:

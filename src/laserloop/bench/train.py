@@ -41,7 +41,7 @@ def run_train_bench(
     need_torch()
     from laserloop.predict.torch_training import torch_threads
 
-    memory = measure_memory(memory_windows)
+    memory = _measure_memory(memory_windows)
     clock = time.process_time if threads == 1 else time.perf_counter
     best = dict.fromkeys(("ours", "loader", "stock", "peak"), np.inf)
     with torch_threads(threads):
@@ -67,14 +67,14 @@ def run_train_bench(
     }
 
 
-def measure_memory(windows: int) -> float:
+def _measure_memory(windows: int) -> float:
     """The most memory, MB, that a fresh process holds while it fits this many windows."""
-    code = f"from laserloop.bench.train import fit_once; fit_once({windows})"
+    code = f"from laserloop.bench.train import _fit_once; _fit_once({windows})"
     done = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True)
     return float(done.stdout)
 
 
-def fit_once(windows: int) -> None:
+def _fit_once(windows: int) -> None:
     """Fit random windows for one epoch and print this process's peak memory, MB."""
     rng, net = np.random.default_rng(0), MsDeepONet()
     n, classes = net.horizon, np.zeros(windows, np.int64)

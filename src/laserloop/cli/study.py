@@ -167,7 +167,7 @@ def bench_plant(
 
         laserloop bench plant --json out/bench_plant.json
     """
-    from laserloop.bench.threads import keep_to_one_thread
+    from laserloop.bench import keep_to_one_thread
 
     keep_to_one_thread()  # before NumPy is loaded
     from laserloop.bench.plant import run_plant_bench

@@ -8,9 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from laserloop.bench.mpc import run_mpc_bench
-from laserloop.bench.plant import one_core
-from laserloop.bench.questions import collect_questions
+from laserloop.bench.laps import one_core
+from laserloop.bench.mpc import collect_questions, run_mpc_bench
 from laserloop.control.simple import find_gains
 from laserloop.data.ensemble import EnsembleSettings, Excitation
 from laserloop.data.store import create_store, data_hash, make_episode, missing, open_store, read_episode
