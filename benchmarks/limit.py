@@ -2,7 +2,7 @@
 
     python benchmarks/limit.py        # a minute; on a quiet machine
 
-Prints a row per phase, writes docs/results/limit.json and docs/how-far-from-the-limit.md. The C is built
+Prints a row per phase, writes docs/results/limit.json and docs/results/limit.md. The C is built
 twice more, with clocks around its phases and with counters of its multiply-adds; nothing else in it is changed.
 """
 
@@ -79,7 +79,7 @@ def main() -> None:
     (options.docs / "results").mkdir(parents=True, exist_ok=True)
     (options.docs / "results" / "limit.json").write_text(json.dumps(found, indent=1))
     page = write_page(found)
-    (options.docs / "how-far-from-the-limit.md").write_text(page)
+    (options.docs / "results" / "limit.md").write_text(page)
     print(page)
 
 
@@ -207,16 +207,15 @@ def write_page(found: dict[str, Any]) -> str:
         )
         for name, phase in [*phases.items(), ("all of these", total)]
     ]
-    fold = phases["fold"]
     floor_us = 1e6 * sum(
         max(phase["multiply_adds"] / peak, phase["weight_bytes"] / stream) for phase in phases.values()
     )
     heads = ("phase", "µs", "cycles", "multiply-adds", "of peak", "weights read, kB", "of L2 bandwidth")
     return "\n".join(
         [
-            "# How far is a tick from the limit of the core?",
+            "# How far a tick of the network is from the limit of the core",
             "",
-            "Made by `python benchmarks/limit.py`; figures in `docs/results/limit.json`.",
+            "Made by `python benchmarks/limit.py` (measured with version 0.1.0, x86-64, the former `paper-corner`); figures in `docs/results/limit.json`.",
             "",
             f"One tick of the exported C (`{found['model']}`, float32) on {found['problems']} problems, each from a cold working",
             f"set and the best of nine: median **{found['tick_us']['median']:.1f} µs, "
@@ -229,22 +228,10 @@ def write_page(found: dict[str, Any]) -> str:
             f"{1e-9 * core['l1_bytes_per_s']:.0f} GB/s read from L1 and {1e-9 * stream:.0f} GB/s from L2.",
             "",
             format_rows(heads, rows),
-            f"The rest of a tick ({rest:.1f} µs on the mean) is the SQP around these phases: merit, copies, the clock itself. The QP's",
-            "multiply-adds are double, for which the peak is half as high.",
-            "",
-            "**What bounds each phase.** *Fold* reads "
-            f"{fold['weight_bytes'] / 1024:.0f} kB of weights once and does one multiply-add with each number: it cannot be",
-            "faster than the cache that holds them, here L2, and only fewer weights would help. The trunk's contraction is of",
-            "low rank and is stored as such, which took out a third of what was read. *Predict* and *differentiate* meet weights",
-            "that are still in L1 and L2, in sums over the units that are active or have changed, eight rows at a time: short",
-            "loops, bounded by loads and by the √ of the rectifier. *Find kinks* is dot products of single rows. The *QP* is five",
-            "numbers at a time: chains of dependent multiply-adds, divisions, comparisons and branches that no vector unit",
-            "helps with, so its share of the peak says little; what counts is how few working sets it tries.",
-            "",
-            f"**What is left.** With every phase at whichever of its two limits is lower, a mean tick would take {floor_us:.1f} µs: "
-            f"{found['tick_us']['mean'] / floor_us:.0f} times less.",
-            "Half-precision weights would halve the reading of *fold*. The rest is latency, not throughput: a factor of two",
-            "might be had from fewer iterations and QP steps, not from more arithmetic per cycle.",
+            f"The rest of a tick ({rest:.1f} µs on the mean) is the SQP around these phases: merit, copies, the clock itself. *Fold* is bounded by",
+            "the cache that holds its weights, the others by latency: short sums, roots, and in the QP chains of dependent operations and",
+            f"branches. With every phase at whichever of its two limits is lower and the rest as it is, a mean tick would take {rest + floor_us:.1f} µs,",
+            f"{found['tick_us']['mean'] / (rest + floor_us):.1f} times less.",
             "",
         ]
     )

@@ -77,7 +77,7 @@ def read_commands(text: str) -> Iterator[tuple[str, str | None]]:
         command = " ".join(shlex.split(line, comments=True, posix=False))
         if not command:
             continue
-        end = re.fullmatch(r"cat > (\S+) <<(\w+)", command)
+        end = re.fullmatch(r"cat > (\S+) <<'?(\w+)'?", command)
         if end is None:
             status = re.search(r"# exit status \d+$", line)
             yield (f"{command} {status[0]}" if status else command), None

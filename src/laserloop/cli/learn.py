@@ -46,7 +46,7 @@ def ensemble(
         PlantName | None,
         Parameter(help="The paper's coarse grid, or a fine one.", show_default=lambda _: "paper"),
     ] = None,
-    process: Annotated[ProcessName | None, Parameter(show_default=lambda _: "paper")] = None,
+    process: Annotated[ProcessName | None, Parameter(show_default=lambda _: "304")] = None,
     geometry: Annotated[
         Literal["fixed", "random"] | None,
         Parameter(

@@ -34,7 +34,7 @@ LogProcess = Annotated[
     Parameter(
         name="--process",
         help="The process: a .yaml file, or a built-in one.",
-        show_default=lambda _: "that inside the log, else paper",
+        show_default=lambda _: "that inside the log, else 304",
     ),
 ]
 Centre = Annotated[bool, flag("Move the lit part of the log to the plate's centre.")]
@@ -142,12 +142,12 @@ def identify(
     """Fit a process to a recorded run, with 95 % intervals, and say what the data cannot tell apart.
 
     Begins with the physics twin and is made exact by simulating the recorded powers on the graded plant,
-    three to six times. Frames, or the places of the peaks, also tell how far the camera's images lie off.
+    a few times. Frames, or the places of the peaks, also tell how far the camera's images lie off.
 
     For example:
 
         laserloop identify build.csv --process mine.yaml --out fitted.yaml --plot fit.png
-        laserloop identify run.json --process paper --fit absorptivity,delay --json fit.json
+        laserloop identify run.json --process 304 --fit absorptivity,delay --json fit.json
     """
     from laserloop.identification import FitSettings
     from laserloop.identification import identify as fit_process

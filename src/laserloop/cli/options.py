@@ -121,8 +121,8 @@ def tell_notes(notes: Iterable[str]) -> None:
 PathName = Annotated[
     str,
     Parameter(
-        help="The path: vertical, horizontal, spiral, diagonal, polyline:SEED, or a file: .csv with the "
-        "columns x_mm,y_mm, G-code, .cli or .txt."
+        help="The path: vertical, horizontal, spiral, diagonal, a family with a seed such as star:7 or "
+        "polyline:3, or a file: .csv with the columns x_mm,y_mm, G-code, .cli, .txt or .inp."
     ),
 ]
 PlantName = Annotated[
@@ -133,8 +133,7 @@ ProcessName = Annotated[
     str,
     Parameter(
         metavar="FILE|NAME",
-        help="The process: a .yaml file, or a built-in one: paper, 304, 316, in625, ti64. Other options "
-        "override it.",
+        help="The process: a .yaml file, or a built-in one: 304, 316, in625, ti64 (paper is 304).",
     ),
 ]
 if TYPE_CHECKING:
@@ -170,9 +169,9 @@ OFFSET = take(Quantity(low=-1e4, high=1e4, unit="mm", names=("x", "y")), default
 @Parameter(name="*", group="Process")
 @dataclass(frozen=True, kw_only=True)
 class ProcessOptions:
-    """What the user has: a process, and what differs from it."""
+    """A process, and options that override its keys."""
 
-    process: ProcessName = "paper"
+    process: ProcessName = "304"
     material: Annotated[str | None, Parameter(show_default=lambda _: OF_PROCESS)] = None
     """The alloy: 304, 316, in625, ti64, or a .yaml or .csv file of properties over temperature."""
     plate_mm: Annotated[tuple[float, float, float] | None, of_process("plate_mm", example="15,10,2")] = None
@@ -220,9 +219,9 @@ class PathOptions:
     """How the beam goes along its path."""
 
     ticks: Annotated[
-        int | None, number(1, 10_000_000, "ticks", default="400, of control 320; of a file all")
+        int | None, number(1, 10_000_000, "ticks", default="400 for simulate, 320 for control, all of a file")
     ] = None
-    """Ticks to simulate."""
+    """Number of ticks."""
     speed_mm_s: Annotated[
         float | None, number(1e-3, 1e6, "mm/s", default="as the file says, else the process")
     ] = None

@@ -87,7 +87,7 @@ def init(
         raise BadInput(f"--out must end in .yaml, but is {out.name!r}; rename it")
     of = of or ProcessOptions()
     alloy = of.material
-    if alloy is not None and of.process == "paper" and alloy.lower() in shipped_processes():
+    if alloy is not None and of.process == ProcessOptions().process and alloy.lower() in shipped_processes():
         of = replace(of, process=alloy.lower(), material=None)
     process = of.find(window_k=window_k, power_w=power_w, speed_mm_s=speed_mm_s)
     process = replace(process if of.tick_us is not None else _fit_tick(process), name=out.stem)

@@ -101,9 +101,9 @@ def simulate(
 ) -> None:
     """Heat a plate along a path, open loop, and report its peak temperature.
 
-    Where a path has the laser off, the beam goes there dark. On the plant graded the table counts ticks above
+    In laser-off moves the power is 0. On the plant graded the table counts ticks above
     the window from the first lit one on, and ticks below it once full power could have reached it; on the
-    plant paper both from the tenth tick after the laser came on.
+    plant paper the first ten ticks after the laser comes on do not count.
 
     For example:
 
@@ -237,12 +237,12 @@ def control(
 
     Scores are taken on the plant's own T_max. Above the window every tick counts from the first lit one on,
     also after every laser-off move; below it a tick counts once full power could have reached the window. On
-    the plant paper both count from the tenth tick after the laser came on, as in the publication.
+    the plant paper the first ten ticks after the laser comes on do not count, as in the publication.
 
     For example:
 
         laserloop control diagonal --json run.json --plot run.png
-        laserloop control spiral --controller ipopt --model paper-base --delta-k 0
+        laserloop control spiral --plant paper --controller ipopt --model paper-base --delta-k 0
         laserloop control part.gcode --plant graded --process ti64 --controller pi
     """
     beam, of, loop = beam or PathOptions(), of or ProcessOptions(), loop or LoopOptions()
