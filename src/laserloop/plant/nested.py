@@ -310,11 +310,8 @@ class NestedHeat:
         )  # fmt: skip
         self.absorbed += box.volume * heated
         for child in box.inside:
-            kernels.restrict(child.heat, box.heat, box.theta[0], self.by_heat, *child.in_parent)
-            heat, middle = box.heat[child.under], (slice(2, -1, RATIO),) * 3
-            front = (heat > 0.5 * self._melting[0]) & (heat < 2.0 * (self._melting[0] + self._melting[1]))
-            if front.any():  # there θ is not that of the heat
-                box.theta[0][child.under][front] = child.theta[0][middle][front]
+            mine, tables = (box.heat, box.theta[0]), (self.by_heat, self._melting)
+            kernels.restrict(child.heat, child.theta[0], *mine, *tables, *child.in_parent)
             if child.faces[5] == COLD:
                 box.heat[(-1, *child.under[1:])] = 0.0  # that column has lost its heat already
         if box.faces[5] == COLD:

@@ -17,7 +17,7 @@ RATIO = 3  # cells along each axis in one of the parent
 SHARP = (
     4  # layers from the surface down, below which the flux is of fourth order: its gradient is the steepest
 )
-BLOCK = 64  # cells of which none or all are looked at
+BLOCK = 64  # cells of which none or all are looked at for fronts
 
 ONE = np.uint64(1)
 
@@ -31,7 +31,7 @@ def step(
     Yₙ = μYₙ₋₁ + νYₙ₋₂ + (1 − μ − ν)Y₀ + μ̃ dt L(Yₙ₋₁) + γ̃ dt L(Y₀)   (Meyer, Balsara, Aslam 2014,
     J. Comput. Phys. 257, 594). `thetas[0]` must fit `heat`, and does so again at the end; `beyond`: the
     parent's θ at the ghosts of open faces; `weights`: 1/h² along x, y, z; `table`: see `look_up`; `melting`:
-    see `spread_front`; `across`, `along`: W/m³ that the beam brings to cells of the surface, as the product
+    see `pass_front`; `across`, `along`: W/m³ that the beam brings to cells of the surface, as the product
     of a row's and a column's at the time of each stage; `holes`: faces of the boxes inside, as flat places of
     the cell outside and of the one inside, and the axis; `flows`: W/m³ that come out of each.
     """
@@ -164,31 +164,43 @@ def sharpen(theta, c, span, P, k, weight, line):  # type: ignore[no-untyped-def]
 def spread_front(found, heat, theta, first, X, P, melting):  # type: ignore[no-untyped-def]
     """θ in the middle of cells, from the place `first` on, of θ that their mean heat has: for fronts in them.
 
-    A front leaves its latent heat in the cell that it crosses. If θ differs by w across a cell, the mean
-    takes it over a range of √(Δ² + w²) about the middle of Δ, that from solidus to liquidus.
+    Only blocks of cells near one are looked at.
     """
-    solidus, latent, width, below, above = (
-        melting  # J/m³, J/m³, W/m, and dθ/dH of the solid and of the liquid
-    )
-    low, high = 0.5 * solidus, 2.0 * (solidus + latent)
     for block in range(0, heat.size, BLOCK):
-        cells = range(block, min(block + BLOCK, heat.size))
-        near = 0
-        for i in cells:
-            near += (heat[i] > low) & (heat[i] < high)
-        if near == 0:
-            continue
-        for i in cells:
-            here = first + np.uint64(i)
-            x, y = theta[here + ONE] - theta[here - ONE], theta[here + X] - theta[here - X]
-            z = theta[here + P] - theta[here - P]
-            whole = np.sqrt(width * width + 0.25 * (x * x + y * y + z * z))
-            more = 0.5 * (whole - width)
-            start, end = -more / below, latent + more / above
-            at = min(max(heat[i] - solidus, start), end)
-            sharp = min(at, 0.0) * below + max(at - latent, 0.0) * above
-            sharp += min(max(at, 0.0), latent) * (width / latent)
-            found[i] += (at - start) * (whole / (end - start)) - more - sharp
+        part, near = heat[block : block + BLOCK], 0
+        for i in range(part.size):
+            near += is_near_front(part[i], melting)
+        if near:
+            pass_front(found[block : block + BLOCK], part, theta, first + np.uint64(block), X, P, melting)
+
+
+@njit(cache=True, error_model="numpy")
+def is_near_front(heat, melting):  # type: ignore[no-untyped-def]
+    """May a cell of that mean heat have a front in it? Then its θ is not that of its heat."""
+    solidus, latent = melting[0], melting[1]
+    return (heat > 0.5 * solidus) & (heat < 2.0 * (solidus + latent))
+
+
+@njit(cache=True, error_model="numpy")
+def pass_front(found, heat, theta, first, X, P, melting):  # type: ignore[no-untyped-def]
+    """What a front that passes evenly through a cell changes in its θ.
+
+    It leaves its latent heat in the cell that it crosses. If θ differs by w across a cell, the mean takes it
+    over a range of √(Δ² + w²) about the middle of Δ, that from solidus to liquidus.
+    """
+    solidus, latent, width, below, above = melting  # J/m³, J/m³, W/m, and dθ/dH of the solid and the liquid
+    per_below, per_above, through = 1.0 / below, 1.0 / above, width / latent
+    for i in range(heat.size):
+        here = first + np.uint64(i)
+        x, y = theta[here + ONE] - theta[here - ONE], theta[here + X] - theta[here - X]
+        z = theta[here + P] - theta[here - P]
+        whole = np.sqrt(width * width + 0.25 * (x * x + y * y + z * z))
+        more = 0.5 * (whole - width)
+        start, end = -more * per_below, latent + more * per_above
+        at = min(max(heat[i] - solidus, start), end)
+        sharp = min(at, 0.0) * below + max(at - latent, 0.0) * above
+        sharp += min(max(at, 0.0), latent) * through
+        found[i] += (at - start) * (whole / (end - start)) - more - sharp
 
 
 @njit(cache=True, error_model="numpy")
@@ -355,20 +367,16 @@ def hand_over(heat, faces, row, column, parent_shape, seconds, holes, flows):  #
 
 
 @njit(cache=True, error_model="numpy")
-def restrict(heat, parent, theta, table, row, column):  # type: ignore[no-untyped-def]
-    """The means of the box's cells to the parent's under it, and their θ."""
+def restrict(heat, theta, parent, parent_theta, table, melting, row, column):  # type: ignore[no-untyped-def]
+    """The means of the box's cells to the parent's under it, and their θ; at a front, the middle cell's."""
     for k in range((heat.shape[0] - 2) // RATIO):
         for j in range((heat.shape[1] - 2) // RATIO):
             for i in range((heat.shape[2] - 2) // RATIO):
-                first = RATIO * k + 1, RATIO * j + 1, RATIO * i + 1
-                mean = (
-                    heat[
-                        first[0] : first[0] + RATIO, first[1] : first[1] + RATIO, first[2] : first[2] + RATIO
-                    ].sum()
-                    / RATIO**3
-                )
+                z, y, x = RATIO * k + 1, RATIO * j + 1, RATIO * i + 1
+                mean = heat[z : z + RATIO, y : y + RATIO, x : x + RATIO].sum() / RATIO**3
+                known = theta[z + 1, y + 1, x + 1] if is_near_front(mean, melting) else find(mean, table)
                 parent[k + 1, row + j + 1, column + i + 1] = mean
-                theta[k + 1, row + j + 1, column + i + 1] = find(mean, table)
+                parent_theta[k + 1, row + j + 1, column + i + 1] = known
 
 
 @njit(cache=True, error_model="numpy")
