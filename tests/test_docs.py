@@ -2,23 +2,12 @@
 
 import re
 import runpy
-import shlex
-import subprocess
-import sys
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
-from os import environ, pathsep
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
-from markdown_it import MarkdownIt
-from tests.conftest import need
+from tests.pages import ROOT, Block, make_clone, read_blocks, run_page
 
-from laserloop.cli import main
-
-ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"  # pages of measurements, made by benchmarks
 PAGES = sorted(
     page
@@ -40,8 +29,6 @@ DIRECTIVES = {
 LOOKS_RUNNABLE = re.compile(r"^\s*(laserloop|make|pip|python|import|from)\s", re.MULTILINE)
 # What a text block may need that is not here, or takes too long.
 ELSEWHERE = re.compile(r"tcp://|SLURMCluster|--host 0\.0\.0\.0|laserloop\.arena\.lessons")
-SHELL = re.compile(r"[|<>&;$`]")
-
 # Options added to commands that would take minutes. Everything else runs as the page says it.
 SHORTER = {
     "laserloop ensemble corner --out data/corner": "--runs 2 --workers 1",
@@ -51,47 +38,22 @@ SHORTER = {
     "laserloop train ms-deeponet --data data/slow --out models/slow": "--max-epochs 2",
     "laserloop arena --quick --controller mine.py:Mine --out out/arena": "--paths 1 --entrants pi",
     "laserloop arena --split public --paths 2 --levels off --entrants pi --out out/look": "--help",
+    "make test": "--dry-run",  # these tests are in it
     "laserloop reproduce --quick --out quick": "--help",  # minutes; the report is its run
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    language: str
-    text: str
-    line: int
-    end: int
-
-
-def read_blocks(page: Path) -> Iterator[Block]:
-    for token in MarkdownIt().parse(page.read_text(encoding="utf-8")):
-        if token.type in ("fence", "code_block"):
-            first, end = token.map or (0, 0)
-            yield Block(language=token.info.split(" ")[0], text=token.content, line=first + 1, end=end)
-
-
-def read_commands(text: str) -> Iterator[tuple[str, str | None]]:
-    """Each command with the exit status that its comment tells, and of `cat > file <<END` the lines."""
-    lines = iter(text.replace("\\\n", " ").splitlines())
-    for line in lines:
-        command = " ".join(shlex.split(line, comments=True, posix=False))
-        if not command:
-            continue
-        end = re.fullmatch(r"cat > (\S+) <<'?(\w+)'?", command)
-        if end is None:
-            status = re.search(r"# exit status \d+$", line)
-            yield (f"{command} {status[0]}" if status else command), None
-        else:
-            yield end[1], "".join(f"{row}\n" for row in iter(lambda: next(lines), end[2]))
 
 
 def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+def blocks_of(page: Path) -> list[Block]:
+    return list(read_blocks(page.read_text(encoding="utf-8")))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_no_block_escapes_its_test(page: Path) -> None:
-    for block in read_blocks(page):
+    for block in blocks_of(page):
         where = f"{name(page)}, line {block.line}"
         assert block.language in {*RUNNABLE, *DIRECTIVES, "text"}, where
         if block.language == "text" and LOOKS_RUNNABLE.search(block.text):
@@ -99,76 +61,12 @@ def test_no_block_escapes_its_test(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [p for p in PAGES if any(b.language in RUNNABLE for b in read_blocks(p))], ids=name
+    "page", [p for p in PAGES if any(b.language in RUNNABLE for b in blocks_of(p))], ids=name
 )
-def test_every_block_of_the_page_runs(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    if page.parent == ROOT:  # what is typed in a clone
-        (tmp_path / "examples").symlink_to(ROOT / "examples")
-    names: dict[str, object] = {"__name__": "page"}
-    before = 0
-    for block in read_blocks(page):
-        where = f"{name(page)}, line {block.line}"
-        printed = capsys.readouterr().out  # by the block before
-        match block.language:
-            case "python":
-                exec(compile(block.text, where, "exec"), names)
-            case "bash":
-                for command, content in read_commands(block.text):
-                    if content is not None:
-                        Path(command).write_text(content, encoding="utf-8")
-                    else:
-                        run(f"{command} {SHORTER.get(command, '')}", where)
-            case "c":
-                compile_and_run(block, where)
-            case "text" if printed and block.line <= before + 2:  # nothing stands between them
-                check_output(block.text, printed, where)
-        before = block.end
-
-
-def check_output(shown: str, printed: str, where: str) -> None:
-    """A text block after commands shows lines of what they print; numbers may be of another processor."""
-    lines = iter(printed.splitlines())
-    for line in shown.splitlines():
-        words, numbers = take_apart(line)
-        found = next((other for other in lines if take_apart(other)[0] == words), None)
-        assert found is not None, f"{where}: {line!r} is not what is printed"
-        assert take_apart(found)[1] == pytest.approx(numbers, rel=0.03, abs=3), (
-            f"{where}: {line!r}, {found!r}"
-        )
-
-
-def take_apart(line: str) -> tuple[str, list[float]]:
-    number = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
-    return " ".join(number.sub("#", line).split()), [float(found) for found in number.findall(line)]
-
-
-def run(command: str, where: str) -> None:
-    words = shlex.split(command, comments=True)
-    if SHELL.search(command):
-        need(*(tool for tool in ("cc", "bash") if tool in words or tool == "bash"))
-        path = pathsep.join((str(Path(sys.executable).parent), environ["PATH"]))
-        subprocess.run(["bash", "-euc", command], env={**environ, "PATH": path}, check=True)
-        return
-    match words:
-        case ["laserloop", "view", *tokens]:  # everything but to wait for Ctrl-C
-            with patch("laserloop.live.server.Server.serve_forever") as serve, patch("webbrowser.open"):
-                assert main(["view", *tokens, "--port", "0"]) == 0, f"{where}: {command}"
-            serve.assert_called_once()
-        case ["laserloop", *tokens]:
-            told = re.search(r"# exit status (\d+)", command)
-            assert main(tokens) == (int(told[1]) if told else 0), f"{where}: {command}"
-        case ["source", ".venv/bin/activate"]:  # what make has made
-            assert "VENV := .venv\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
-        case ["make", *targets]:
-            need("make")
-            subprocess.run(["make", "-n", *targets], cwd=ROOT, check=True, capture_output=True)
-        case ["pip", "install", requirement]:
-            check_requirement(requirement, where)
-        case _:
-            pytest.fail(f"{where}: nobody knows how to run {command!r}")
+def test_every_block_of_the_page_runs(page: Path, tmp_path: Path) -> None:
+    if page.parent == ROOT:
+        make_clone(tmp_path)
+    run_page(page, tmp_path, SHORTER)
 
 
 def test_the_readme_is_read_in_five_minutes() -> None:
@@ -182,25 +80,6 @@ def test_the_readme_names_every_extra_that_users_install() -> None:
     assert {extra for extra in users if f"`{extra}`" in said} == users
 
 
-def check_requirement(requirement: str, where: str) -> None:
-    """Is it this project, with extras that it has?"""
-    found = re.fullmatch(r"(?:laserloop|\.)(?:\[([\w,]+)\])?", requirement)
-    assert found, f"{where}: {requirement}"
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert set((found[1] or "data").split(",")) <= set(project["optional-dependencies"]), where
-
-
-def compile_and_run(block: Block, where: str) -> None:
-    """Beside the exported controller, a twin or a network."""
-    need("cc")
-    unit = Path("twin/twin.c" if "laserloop_twin.h" in block.text else "firmware/laserloop.c")
-    Path("block.c").write_text(block.text, encoding="utf-8")
-    strict = ("-std=c99", "-O1", "-Wall", "-Wextra", "-Werror")
-    command = ["cc", *strict, f"-I{unit.parent}", "block.c", str(unit), "-o", "block", "-lm"]
-    subprocess.run(command, check=True)
-    assert subprocess.run([Path.cwd() / "block"], check=False).returncode == 0, where
-
-
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_an_extra_is_quoted_since_zsh_reads_brackets(page: Path) -> None:
     said = page.read_text(encoding="utf-8")
@@ -209,11 +88,11 @@ def test_an_extra_is_quoted_since_zsh_reads_brackets(page: Path) -> None:
 
 def test_what_is_run_shorter_is_still_in_the_pages() -> None:
     said = {
-        command
+        re.sub(r"\s+#.*", "", line)
         for page in PAGES
-        for block in read_blocks(page)
+        for block in blocks_of(page)
         if block.language == "bash"
-        for command, _ in read_commands(block.text)
+        for line in block.text.splitlines()
     }
     assert set(SHORTER) <= said
 
