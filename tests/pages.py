@@ -11,8 +11,7 @@ from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
-from time import monotonic, sleep
+from threading import Event, Thread
 from unittest.mock import patch
 from urllib.request import urlopen
 
@@ -195,17 +194,18 @@ def run_laserloop(words: Sequence[str], out: Path) -> int:
     if words[:1] != ["view"] or "--help" in words:
         return main(words)
     visited: list[object] = []
+    ended = Event()
 
     def visit() -> None:
-        until = monotonic() + 60
         try:
             while not (told := re.search(r"http://\S+", out.read_text(encoding="utf-8"))):
-                assert monotonic() < until, "no address is printed"
-                sleep(0.02)
+                if ended.wait(0.02):  # it was refused
+                    return
             with urlopen(told[0], timeout=60) as page:
                 visited.append((page.status, b"laserloop" in page.read().lower()))
         finally:
-            os.kill(os.getpid(), signal.SIGINT)
+            if not ended.is_set():
+                os.kill(os.getpid(), signal.SIGINT)
 
     visitor = Thread(target=visit)
     with patch("webbrowser.open") as browser:
@@ -213,15 +213,17 @@ def run_laserloop(words: Sequence[str], out: Path) -> int:
         try:
             status = main([*words, "--port", "0"])
         finally:
+            ended.set()
             visitor.join()
-    assert browser.called == ("--open" in words)
-    assert visited == [(200, True)]
+    if status == 0:
+        assert browser.called == ("--open" in words)
+        assert visited == [(200, True)]
     return status
 
 
 def run_pip(words: Sequence[str], _: Path) -> int:
     """Nothing is installed: is it this project, with extras that it has?"""
-    *_, requirement = words
+    requirement = words[-1]
     found = re.fullmatch(r"(?:laserloop|\.)(?:\[([\w,]+)\])?", requirement)
     assert found, requirement
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -245,6 +247,7 @@ def compile_and_run(text: str, where: str) -> None:
 
 def make_clone(folder: Path) -> None:
     """What is typed in a clone of the project: its files, and the environment that make has made."""
+    need("make")
     for name in ("Makefile", "pyproject.toml", "constraints.txt", "examples"):
         (folder / name).symlink_to(ROOT / name)
     tools = folder / ".venv" / "bin"
