@@ -334,12 +334,12 @@ def demo(
         laserloop demo --out out/demo
     """
     from laserloop.report.page import save_comparison
-    from laserloop.report.record import conclude
+    from laserloop.report.record import write_headline
 
     check_output("--out", out / "index.html")
     notes = dict[str, None]()
     records = run_demo(notes)
-    sentence, also = conclude(records), tell_published()
+    sentence, also = f"{write_headline(records)}.", tell_published()
     with writing("--out"):
         page = save_comparison(out, records, command="laserloop demo", also=[also])
     found = {"page": str(page), "conclusion": sentence, "published": also, "runs": records}

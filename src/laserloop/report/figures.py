@@ -1,5 +1,6 @@
 """Figures of an episode: one function each, from data to a matplotlib Figure that belongs to nobody else."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,8 @@ def draw_overview(episode: Episode, *, window: Window = WINDOW) -> Figure:
 
 def _find_limits(episode: Episode, window: Window) -> tuple[float, float]:
     """An axis of temperature that shows the window and every T_max that counts, K."""
-    found = episode.summarise(window)
-    low, high = min(window[0], found.lowest), max(window[1], found.highest)
+    summary = episode.summarise(window)
+    low, high = min(window[0], summary.lowest), max(window[1], summary.highest)
     return low - 0.12 * (high - low), high + 0.12 * (high - low)
 
 
@@ -102,19 +103,46 @@ def _plot_history(
 
 
 def _plot_temperature(axes: Axes, episode: Episode, window: Window) -> None:
-    t, T = episode.t * 1e3, episode.temperature
+    t = episode.t * 1e3
     other = episode.t_max if episode.settings.subgrid else episode.t_peak
-    low, high = window
-    too_hot, too_cold = (high < T).tolist(), (low > T).tolist()
-    axes.axhspan(low, high, color=BAND, alpha=0.16, linewidth=0)
     axes.plot(t, other, color=FAINT, linewidth=0.8, gid="other")
-    axes.fill_between(t, T, high, where=too_hot, interpolate=True, color=HOT, alpha=0.35, lw=0)
-    axes.fill_between(t, T, low, where=too_cold, interpolate=True, color=COLD, alpha=0.35, lw=0)
-    axes.plot(t, T, color=INK, linewidth=1.5, gid="t_max")
+    plot_against(axes, window, t, episode.temperature, width=1.5, gid="t_max")
     axes.set_xlim(0, t[-1])
     mark_turns(axes, t[episode.turns])
     axes.set_ylabel("Tₘₐₓ, K")
     axes.set_title(f"Tₘₐₓ on the {episode.plant} plant, {describe_power(episode)}")
+
+
+def plot_against(
+    axes: Axes,
+    window: Sequence[float],
+    t: FloatArray,
+    T: FloatArray,
+    *,
+    colour: str = INK,
+    width: float = 1.3,
+    gid: str,
+) -> None:
+    """A temperature over time against its window; what lies outside is filled."""
+    low, high = window
+    axes.axhspan(low, high, color=BAND, alpha=0.16, linewidth=0)
+    for bound, outside, fill in ((high, high < T, HOT), (low, low > T, COLD)):
+        axes.fill_between(t, T, bound, where=outside.tolist(), interpolate=True, color=fill, alpha=0.35, lw=0)
+    axes.plot(t, T, color=colour, linewidth=width, gid=gid)
+
+
+def explain_window() -> list[Line2D | Patch]:
+    """What a legend says of `plot_against`."""
+    return [
+        Patch(color=BAND, alpha=0.25, linewidth=0, label="window"),
+        Patch(color=HOT, alpha=0.5, linewidth=0, label="too hot"),
+        Patch(color=COLD, alpha=0.5, linewidth=0, label="too cold"),
+    ]
+
+
+def explain_turns() -> Line2D:
+    """What a legend says of `mark_turns`."""
+    return Line2D([], [], color=INK, marker="v", markersize=4, linestyle="", label="sharp turn")
 
 
 def mark_turns(axes: Axes, times: FloatArray, gid: str = "turns") -> None:
@@ -148,10 +176,8 @@ def _history_legend(episode: Episode) -> list[Line2D | Patch]:
     return [
         Line2D([], [], color=INK, linewidth=1.5, label=f"Tₘₐₓ: {own}"),
         Line2D([], [], color=FAINT, linewidth=0.8, label=other),
-        Line2D([], [], color=INK, marker="v", markersize=4, linestyle="", label="sharp turn"),
-        Patch(color=BAND, alpha=0.25, linewidth=0, label="window"),
-        Patch(color=HOT, alpha=0.5, linewidth=0, label="too hot"),
-        Patch(color=COLD, alpha=0.5, linewidth=0, label="too cold"),
+        explain_turns(),
+        *explain_window(),
     ]
 
 

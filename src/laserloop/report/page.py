@@ -18,7 +18,6 @@ from laserloop.report.figures import INK
 from laserloop.report.record import (
     Record,
     capitalise,
-    conclude,
     describe_process,
     find_interval,
     introduce,
@@ -100,7 +99,7 @@ def save_comparison(
 
 
 @dataclass(frozen=True, slots=True)
-class Chapter:
+class _Chapter:
     """All the page says about one run."""
 
     name: str
@@ -128,7 +127,6 @@ def render_comparison(records: Sequence[Record], *, command: str, also: Sequence
         "report/run_page.html",
         headline=write_headline(records),
         story=[introduce(records), *map(tell, records, names)],
-        lesson=conclude(records),
         also=also,
         picture=make_plate(draw_comparison(records), "all", f"T_max and power of {', '.join(names)}"),
         chapters=[_write_chapter(i, *pair) for i, pair in enumerate(zip(names, records, strict=True))],
@@ -140,11 +138,11 @@ def render_comparison(records: Sequence[Record], *, command: str, also: Sequence
     )
 
 
-def _write_chapter(i: int, name: str, record: Record) -> Chapter:
+def _write_chapter(i: int, name: str, record: Record) -> _Chapter:
     residual = None
     if predicts(record):
         residual = make_plate(draw_residual_map(record), f"r{i}", f"Residual along the path, {name}")
-    return Chapter(
+    return _Chapter(
         name=capitalise(name),
         record=record,
         scores={score.name: score.show(record) for score in SCORES},

@@ -16,23 +16,23 @@ from numpy.typing import NDArray
 from laserloop.report.figures import BAND, COLD, FAINT, HOT, INK, STYLE, WIDTH
 
 FloatArray = NDArray[np.float64]
-Told = Mapping[str, Any]
+Record = Mapping[str, Any]
 
 HOLDS = {True: "it holds", False: "it does NOT hold", None: "not simulated"}
 BESIDE = 0.14  # of a layer, from its middle to its bars
 
 
 @mpl.rc_context(STYLE)
-def draw_plan(told: Told, series: Mapping[str, FloatArray], truth: FloatArray | None = None) -> Figure:
+def draw_plan(record: Record, series: Mapping[str, FloatArray], truth: FloatArray | None = None) -> Figure:
     """One layer: T_max as planned and as simulated above, the power below.
 
-    `told` is the account of the plan; `series` has t_s, lit, power_w and t_planned_k of each tick; `truth`,
+    `record` is the account of the plan; `series` has t_s, lit, power_w and t_planned_k of each tick; `truth`,
     K, may end before them.
     """
-    figure, upper, lower = _begin(told)
+    figure, upper, lower = _begin(record)
     t, lit = 1e3 * series["t_s"], series["lit"] > 0
     planned = np.where(lit, series["t_planned_k"], np.nan)
-    window, shown = told["window_k"], [planned]
+    window, shown = record["window_k"], [planned]
     handles = [Line2D([], [], color=COLD, linewidth=0.8, label="planned")]
     if truth is not None:
         n = len(truth)
@@ -52,10 +52,10 @@ def draw_plan(told: Told, series: Mapping[str, FloatArray], truth: FloatArray | 
 
 
 @mpl.rc_context(STYLE)
-def draw_layers(told: Told) -> Figure:
+def draw_layers(record: Record) -> Figure:
     """All layers of a file: from the lowest to the highest T_max of each above, its mean power below."""
-    figure, upper, lower = _begin(told)
-    layers: Sequence[Told] = told["layers"]
+    figure, upper, lower = _begin(record)
+    layers: Sequence[Record] = record["layers"]
     planned = [(k, layer) for k, layer in enumerate(layers, start=1)]
     simulated = [(k, layer["verified"]) for k, layer in planned if "verified" in layer]
     looks = [("simulated", INK, -BESIDE, simulated), ("planned", COLD, BESIDE, planned)]
@@ -65,7 +65,7 @@ def draw_layers(told: Told) -> Figure:
         upper.vlines([k + beside for k, _ in ranges], *ends.T, color=colour, linewidth=width, gid=name)
         shown.append(ends)
         handles.append(Line2D([], [], color=colour, linewidth=3, label=name))
-    _scale(upper, told["window_k"], shown)
+    _scale(upper, record["window_k"], shown)
     means = [layer["power_mean_w"] for layer in layers]
     lower.plot([k for k, _ in planned], means, ".-", color=INK, linewidth=1.0, gid="power")
     lower.set_xlim(0.5, len(layers) + 0.5)
@@ -75,18 +75,18 @@ def draw_layers(told: Told) -> Figure:
     return _finish(figure, lower, handles)
 
 
-def _begin(told: Told) -> tuple[Figure, Axes, Axes]:
+def _begin(record: Record) -> tuple[Figure, Axes, Axes]:
     """Two panels over each other, and what came of it as their title."""
     figure = Figure(figsize=(WIDTH, 3.9))
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1.1))
-    scores = told.get("verified", told)
+    scores = record.get("verified", record)
     upper.set_title(
-        f"{Path(told['path']).name}: {scores['t_min_k']:.0f} to {scores['t_max_k']:.0f} K, "
-        f"{HOLDS[told['holds']]}"
+        f"{Path(record['path']).name}: {scores['t_min_k']:.0f} to {scores['t_max_k']:.0f} K, "
+        f"{HOLDS[record['holds']]}"
     )
     upper.set_ylabel("Tₘₐₓ, K")
     lower.set_ylabel("power, W")
-    upper.axhspan(*told["window_k"], color=BAND, alpha=0.16, linewidth=0)
+    upper.axhspan(*record["window_k"], color=BAND, alpha=0.16, linewidth=0)
     return figure, upper, lower
 
 
@@ -107,7 +107,7 @@ def _finish(figure: Figure, lower: Axes, handles: list[Line2D]) -> Figure:
 
 
 @mpl.rc_context(STYLE)
-def draw_fit(record: Mapping[str, Any]) -> Figure:
+def draw_fit(record: Record) -> Figure:
     """Readings, fit and residuals over time."""
     t = 1e3 * np.array(record["series"]["t_s"])
     measured, fitted = (np.array(record["series"][name]) for name in ("t_measured_k", "t_fitted_k"))

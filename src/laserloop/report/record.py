@@ -123,7 +123,7 @@ def mark_over(record: Record) -> BoolArray:
     return mark_counted(record)[0] & (read(record, "t_true_k") > read_window(record)[1])
 
 
-def mark_late(record: Record) -> BoolArray:
+def _mark_late(record: Record) -> BoolArray:
     """Which decisions took longer than the control interval."""
     return read(record, "tick_ms") > 1e3 * find_interval(record)
 
@@ -200,17 +200,17 @@ def _tidy(name: str) -> str:
 
 def write_headline(records: Sequence[Record]) -> str:
     """Who kept the upper bound, in one line."""
-    kept, broken = _divide(records)
-    if not broken:
-        return capitalise(f"{_join(kept)} {_agree(kept, 'keeps', 'keep')} the upper bound")
-    if not kept and len(broken) > 1:
+    names = {True: list[str](), False: list[str]()}
+    for name, record in zip(name_runs(records), records, strict=True):
+        names[keeps(record)].append(name)
+    kept, broken = names[True], names[False]
+    if len(records) > 1 and not kept:
         return "No controller keeps the upper bound"
-    does_not = _agree(broken, "does not", "do not")
-    if not kept:
-        return capitalise(f"{_join(broken)} {does_not} keep the upper bound")
-    return capitalise(
-        f"{_join(kept)} {_agree(kept, 'keeps', 'keep')} the upper bound; {_join(broken)} {does_not}"
-    )
+    clauses = [f"{_join(kept)} keep{'s' * (len(kept) == 1)} the upper bound"] if kept else []
+    if broken:
+        clause = f"{_join(broken)} do{'es' * (len(broken) == 1)} not"
+        clauses.append(clause if kept else f"{clause} keep the upper bound")
+    return capitalise("; ".join(clauses))
 
 
 def introduce(records: Sequence[Record]) -> str:
@@ -243,31 +243,12 @@ def tell(record: Record, name: str | None = None) -> str:
     return text
 
 
-def conclude(records: Sequence[Record]) -> str:
-    """The comparison in one sentence."""
-    top, names = _top(records), name_runs(records)
-    kept = [(name, r) for name, r in zip(names, records, strict=True) if keeps(r)]
-    broken = [(name, r) for name, r in zip(names, records, strict=True) if not keeps(r)]
-    if not kept and len(broken) == 1:
-        return capitalise(f"{_tell_failures(broken, top)}.")
-    failures = _tell_failures(broken, "it")
-    if not kept:
-        return f"No controller kept T_max at or below {top}: {failures}."
-    winners, losers = [r for _, r in kept], [r for _, r in broken]
-    who = _join([name for name, _ in kept]) if broken or len(kept) == 1 else _all(len(kept))
-    text = f"{_find_moral(winners, losers)}{who} kept T_max at or below {top}"
-    if broken:
-        text += f", but {failures}"
-    text += f"; {_list_cold(winners)} of the ticks fell below {_foot(records)}"
-    return capitalise(f"{text}, against {_list_cold(losers)}." if broken else f"{text}.")
-
-
 def tell_lateness(records: Sequence[Record]) -> str:
     """How many decisions a real machine could not have waited for."""
     late = [
-        f"{int(mark_late(r).sum())} of {len(mark_late(r))} by {name}"
+        f"{int(_mark_late(r).sum())} of {len(_mark_late(r))} by {name}"
         for name, r in zip(name_runs(records), records, strict=True)
-        if mark_late(r).any()
+        if _mark_late(r).any()
     ]
     if not late:
         return "Every decision was ready before its tick was over."
@@ -276,7 +257,7 @@ def tell_lateness(records: Sequence[Record]) -> str:
     )
 
 
-def count_hot_after_turns(record: Record) -> int:
+def _count_hot_after_turns(record: Record) -> int:
     """How many of the ticks above the window lie within 2 ms after a sharp turn."""
     t = read(record, "t_s")
     since = t[:, None] - t[None, find_sharp_turns(record)]
@@ -307,12 +288,6 @@ def capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _divide(records: Sequence[Record]) -> tuple[list[str], list[str]]:
-    """The names of those that kept the bound and of the others."""
-    named = list(zip(name_runs(records), records, strict=True))
-    return [name for name, r in named if keeps(r)], [name for name, r in named if not keeps(r)]
-
-
 def _describe_planning(record: Record) -> str:
     margin = f" and {read_margin(record):.3g} K of margin" if read_margin(record) else ""
     if record.get("model"):
@@ -329,7 +304,7 @@ def _count_hot(record: Record) -> str:
     text = f"{_ticks(over)} ({record['over_ms']:.4g} ms) {'is' if over == 1 else 'are'} too hot"
     if (start := record.get("starts", {}).get("over_k")) and not record["settled_from"]:
         text += f", by up to {show_kelvin(start)} K just after the laser came on"
-    after = count_hot_after_turns(record)
+    after = _count_hot_after_turns(record)
     if not after:
         return text
     which = "within" if after == over == 1 else "all within" if after == over else f"{after} of them within"
@@ -341,33 +316,6 @@ def _count_cold(record: Record) -> str:
     if not share:
         return "and none is too cold"
     return f"and {show_percent(share)} are too cold, by up to {show_kelvin(deepest)} K"
-
-
-def _tell_failures(runs: Sequence[tuple[str, Record]], bound: str) -> str:
-    clauses, verb = [], f" exceeded {bound}"
-    for name, record in runs:
-        if record["n_over"]:
-            excess = show_kelvin(record["overshoot_k"])
-            clauses.append(f"{name}{verb} by up to {excess} K in {_ticks(record['n_over'])}")
-            verb = ""  # said once
-        else:
-            clauses.append(f"{name} did not reach the end of the path")
-            verb = f" exceeded {bound}"
-    return _join(clauses)
-
-
-def _find_moral(kept: Sequence[Record], broken: Sequence[Record]) -> str:
-    """What divides the two groups, if foresight does."""
-    foresight = all(map(predicts, kept)) and not any(map(predicts, broken))
-    warm = all(record["below_fraction"] < 0.5 for record in kept)  # a cold plate proves nothing
-    if not (broken and foresight and warm and all(record["n_over"] for record in broken)):
-        return ""
-    at_turns = all(count_hot_after_turns(r) == r["n_over"] for r in broken)
-    return "the heat of a sharp turn must be seen coming: " if at_turns else "here looking ahead decides: "
-
-
-def _list_cold(records: Sequence[Record]) -> str:
-    return _join([show_percent(record["below_fraction"]) for record in records])
 
 
 def _top(records: Sequence[Record]) -> str:
@@ -385,14 +333,6 @@ def _shared(records: Sequence[Record], show: Callable[[Record], str], otherwise:
 
 def _ticks(count: int) -> str:
     return f"{count} tick{'s' * (count != 1)}"
-
-
-def _all(count: int) -> str:
-    return "both controllers" if count == 2 else f"all {count} controllers"
-
-
-def _agree(names: Sequence[object], one: str, many: str) -> str:
-    return one if len(names) == 1 else many
 
 
 def _join(words: Sequence[str]) -> str:

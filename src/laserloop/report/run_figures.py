@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
 from laserloop.report.figures import (
-    BAND,
     COLD,
     FAINT,
     HOT,
@@ -28,8 +27,11 @@ from laserloop.report.figures import (
     FloatArray,
     Window,
     add_bar,
+    explain_turns,
+    explain_window,
     frame,
     mark_turns,
+    plot_against,
 )
 from laserloop.report.record import (
     Record,
@@ -119,12 +121,8 @@ def draw_comparison(records: Sequence[Record]) -> Figure:
     n = len(records)
     figure = Figure(figsize=(WIDTH, 1.3 * n + 2.0))
     *panels, lowest = figure.subplots(n + 1, 1, sharex=True, height_ratios=(*[1.0] * n, 1.05))
-    limits = _find_limits(records)
-    titles = _title(records)
-    for i, (axes, record, look) in enumerate(zip(panels, records, cycle(LOOKS), strict=False)):
-        _plot_temperature(axes, record, look[0], str(i))
-        _scale(axes, limits, read_window(record))
-        axes.set_title(_head(titles[i], _verdict(record)))
+    titles = _plot_panels(figure, panels, records, LONGEST_HEAD)
+    for i, (record, look) in enumerate(zip(records, cycle(LOOKS), strict=False)):
         _plot_power(lowest, record, look, f"power-{i}")
     panels[n // 2].set_ylabel("Tₘₐₓ, K")
     lowest.set_xlim(0, max((_end(record) for record in records), default=1.0))
@@ -134,8 +132,7 @@ def draw_comparison(records: Sequence[Record]) -> Figure:
         Line2D([], [], color=look[0], linestyle=look[1], linewidth=1.3, label=_legible(title))
         for title, look in zip(titles, cycle(LOOKS), strict=False)
     ]
-    _add_legend(figure, [*handles, *_band_legend()])
-    figure.suptitle(_name_setting(records), fontsize=STYLE["axes.titlesize"], ha="left", x=0.02)
+    _add_legend(figure, [*handles, *_list_signs()])
     return figure
 
 
@@ -145,20 +142,28 @@ def draw_side_by_side(records: Sequence[Record]) -> Figure:
     rows = (len(records) + 1) // 2
     figure = Figure(figsize=(2 * WIDTH - 1.6, 1.75 * rows + 0.9))
     panels = figure.subplots(rows, 2, sharex=True, squeeze=False).ravel()
-    limits, titles = _find_limits(records), _title(records)
-    for i, (axes, record, look) in enumerate(zip(panels, records, cycle(LOOKS), strict=False)):
-        _plot_temperature(axes, record, look[0], str(i))
-        _scale(axes, limits, read_window(record))
-        axes.set_title(_head(titles[i], _verdict(record), LONGEST_HALF))
-        if i % 2 == 0:
-            axes.set_ylabel("Tₘₐₓ, K")
+    _plot_panels(figure, panels, records, LONGEST_HALF)
+    for axes in panels[: len(records) : 2]:
+        axes.set_ylabel("Tₘₐₓ, K")
     for axes in panels[-2:]:
         axes.set_xlabel("time, ms")
     for axes in panels[len(records) :]:
         axes.set_visible(False)
-    figure.legend(handles=_band_legend(), loc="outside lower left", ncols=5, columnspacing=1.2)
-    figure.suptitle(_name_setting(records), fontsize=STYLE["axes.titlesize"], ha="left", x=0.02)
+    figure.legend(handles=_list_signs(), loc="outside lower left", ncols=5, columnspacing=1.2)
     return figure
+
+
+def _plot_panels(
+    figure: Figure, panels: Sequence[Axes], records: Sequence[Record], longest: int
+) -> list[str]:
+    """T_max of each run in a panel of its own, all on one scale, under what they share; their names."""
+    limits, titles = _find_limits(records), _title(records)
+    for i, (axes, record, look) in enumerate(zip(panels, records, cycle(LOOKS), strict=False)):
+        _plot_temperature(axes, record, look[0], str(i))
+        _scale(axes, limits, read_window(record))
+        axes.set_title(_head(titles[i], _verdict(record), longest))
+    figure.suptitle(_name_setting(records), fontsize=STYLE["axes.titlesize"], ha="left", x=0.02)
+    return titles
 
 
 @mpl.rc_context(STYLE)
@@ -194,14 +199,10 @@ def draw_tick_times(records: Sequence[Record]) -> Figure:
 def _plot_temperature(axes: Axes, record: Record, colour: str, name: str) -> None:
     """The truth against the window; what is too hot is filled and, if it counts, dotted."""
     t, T = read(record, "t_s") * 1e3, read(record, "t_true_k")
-    (low, high), over = read_window(record), mark_over(record)
-    too_hot, too_cold = (high < T).tolist(), (low > T).tolist()
-    axes.axhspan(low, high, color=BAND, alpha=0.16, linewidth=0)
-    axes.fill_between(t, T, high, where=too_hot, interpolate=True, color=HOT, alpha=0.35, lw=0)
-    axes.fill_between(t, T, low, where=too_cold, interpolate=True, color=COLD, alpha=0.25, lw=0)
+    window, over = read_window(record), mark_over(record)
+    plot_against(axes, window, t, T, colour=colour, gid=f"truth-{name}")
     if margin := read_margin(record):
-        axes.axhline(high - margin, color=INK, linewidth=0.9, linestyle=":", gid=f"tightened-{name}")
-    axes.plot(t, T, color=colour, linewidth=1.3, gid=f"truth-{name}")
+        axes.axhline(window[1] - margin, color=INK, linewidth=0.9, linestyle=":", gid=f"tightened-{name}")
     axes.plot(t[over], T[over], "o", color=HOT, markersize=2.4, gid=f"over-{name}")
     _mark_settling(axes, record, name)
     axes.set_xlim(0, _end(record))
@@ -374,17 +375,12 @@ def _run_legend(record: Record) -> list[Line2D | Patch]:
     if margin := read_margin(record):
         label = f"bound − δ, δ = {margin:.3g} K"
         handles.append(Line2D([], [], color=INK, linewidth=0.9, linestyle=":", label=label))
-    return [*handles, *_band_legend()]
+    return [*handles, *_list_signs()]
 
 
-def _band_legend() -> list[Line2D | Patch]:
-    return [
-        Patch(color=BAND, alpha=0.25, linewidth=0, label="window"),
-        Patch(color=HOT, alpha=0.5, linewidth=0, label="too hot"),
-        Patch(color=COLD, alpha=0.4, linewidth=0, label="too cold"),
-        Patch(color=FAINT, alpha=0.35, linewidth=0, label="heating up or dark"),
-        Line2D([], [], color=INK, marker="v", markersize=4, linestyle="", label="sharp turn"),
-    ]
+def _list_signs() -> list[Line2D | Patch]:
+    dark = Patch(color=FAINT, alpha=0.35, linewidth=0, label="heating up or dark")
+    return [*explain_window(), dark, explain_turns()]
 
 
 def _end(record: Record) -> float:

@@ -34,7 +34,7 @@ MANY = 12  # layers; of more the table shows the ends
 
 VERDICTS = {True: "yes", False: "NO", None: "not simulated"}
 HEADINGS = {"point": "by point", "segment": "by segment", "vector": "by vector"}
-ROWS = {
+FITTED = {
     "absorptivity": ("absorptivity", ".4f"),
     "diffusivity_factor": ("diffusivity, × the alloy's", ".4f"),
     "sigma_um": ("beam σ, µm", ".2f"),
@@ -109,12 +109,8 @@ def tabulate_run(record: Record) -> Table:
     facts["below"] += f", by up to {_show_excess(record['deepest_below_k'])} K"
     if not completes(record):
         facts["ending"] = record["ending"]
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), caption_justify="left")
-    for name, fact in facts.items():
-        table.add_row(Text(name, style="dim"), Text(fact))
     own = f"T_max is that of the {tell_reading(record)}."
-    table.caption = Text(f"Window {low:g} to {high:g} K. {tell_counting([record])} {own}")
-    return table
+    return _tabulate_facts(facts, f"Window {low:g} to {high:g} K. {tell_counting([record])} {own}")
 
 
 def list_troubles(record: Record) -> list[str]:
@@ -165,47 +161,66 @@ def tabulate_episode(episode: "Episode") -> Table:
     k, tick = episode.hottest_tick, episode.settings.tick
     place = "({:.2f}, {:.2f}) mm".format(*episode.peak_positions[k] * 1e3)
     own = "peak between nodes" if episode.settings.subgrid else "hottest node"
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for name, fact in (
-        ("path", f"{episode.path}, {len(episode)} ticks of {tick * 1e6:g} µs"),
-        ("plant", f"{episode.plant}: {episode.grid}"),
-        ("power", describe_power(episode)),
-        ("T_max at nodes", _show_range(episode, episode.t_max)),
-        ("T_max between nodes", _show_range(episode, episode.t_peak)),
-        ("hottest", f"{episode.temperature[k]:.1f} K at {episode.t[k] * 1e3:.2f} ms near {place}"),
-        (f"above {high:g} K", _show_ticks(s.above, s.ticks_above, tick)),
-        (f"below {low:g} K", _show_ticks(s.below, s.ticks_below, tick)),
-        ("absorbed", f"{episode.books['absorbed'] * 1e3:.2f} mJ"),
-        ("plant step", f"{episode.ms_per_step:.2f} ms"),
-    ):
-        table.add_row(Text(name, style="dim"), Text(fact))
+    facts = {
+        "path": f"{episode.path}, {len(episode)} ticks of {tick * 1e6:g} µs",
+        "plant": f"{episode.plant}: {episode.grid}",
+        "power": describe_power(episode),
+        "T_max at nodes": _show_range(episode, episode.t_max),
+        "T_max between nodes": _show_range(episode, episode.t_peak),
+        "hottest": f"{episode.temperature[k]:.1f} K at {episode.t[k] * 1e3:.2f} ms near {place}",
+        f"above {high:g} K": _show_ticks(s.above, s.ticks_above, tick),
+        f"below {low:g} K": _show_ticks(s.below, s.ticks_below, tick),
+        "absorbed": f"{episode.books['absorbed'] * 1e3:.2f} mJ",
+        "plant step": f"{episode.ms_per_step:.2f} ms",
+    }
     rule = (
         f"{s.ticks_above} settled ticks with the laser on count"
         if episode.plant == "paper"
         else "Above the window all lit ticks count, below it those in which full power could have reached it"
     )
-    table.caption = Text(f"{rule}; this plant's T_max is the {own}.")
-    table.caption_justify = "left"
-    return table
+    return _tabulate_facts(facts, f"{rule}; this plant's T_max is the {own}.")
 
 
 def tabulate_verdicts(claims: Sequence[Mapping[str, Any]], note: str) -> Table:
     """The paper's claims, and what became of each."""
-    table = Table(box=SIMPLE_HEAD, caption=Text(note) if note else None, caption_justify="left")
-    for heading in ("claim", "verdict", "ours (the paper's)"):
-        table.add_column(heading)
-    for claim in claims:
-        table.add_row(*(Text(claim[name]) for name in ("key", "verdict", "figures")))
+    headings = ("claim", "verdict", "ours (the paper's)")
+    rows = [[claim[name] for name in ("key", "verdict", "figures")] for claim in claims]
+    return _tabulate_rows(headings, rows, left=headings, caption=note)
+
+
+def _tabulate_rows(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    left: Sequence[str] = (),
+    caption: str = "",
+) -> Table:
+    """Columns under a rule; those of words stand at the left."""
+    table = Table(box=SIMPLE_HEAD, caption=Text(caption) if caption else None, caption_justify="left")
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in left else "right")
+    for row in rows:
+        table.add_row(*map(Text, row))
     return table
 
 
 def tabulate_numbers(numbers: Mapping[str, Any]) -> Table:
     """The plain numbers and words of a result."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for name, value in numbers.items():
-        if isinstance(value, int | float | str):
-            shown = f"{value:.4g}" if isinstance(value, float) else str(value)
-            table.add_row(Text(name, style="dim"), Text(shown))
+    return _tabulate_facts(
+        {
+            name: f"{value:.4g}" if isinstance(value, float) else str(value)
+            for name, value in numbers.items()
+            if isinstance(value, int | float | str)
+        }
+    )
+
+
+def _tabulate_facts(facts: Mapping[str, str], caption: str | None = None) -> Table:
+    """A line for each, without rules."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), caption_justify="left")
+    for name, fact in facts.items():
+        table.add_row(Text(name, style="dim"), Text(fact))
+    table.caption = None if caption is None else Text(caption)
     return table
 
 
@@ -222,7 +237,7 @@ def tabulate_replay(record: Mapping[str, Any]) -> Table:
         "beyond the limits": f"asked for in {record['asked_outside_limits']} ticks, given in none",
         "statuses": "; ".join(f"{n} × {status}" for status, n in record["statuses"].items()),
     }
-    return tabulate_numbers(facts)
+    return _tabulate_facts(facts)
 
 
 def _show_range(episode: "Episode", T: Any) -> str:
@@ -239,23 +254,18 @@ def tabulate_fit(record: Mapping[str, Any]) -> Table:
         f"{record['readings']} readings of {record['log']}; residual {record['residual_rms_k']:.1f} K RMS, "
         f"noise of a pixel {record['noise_k']:.1f} K; {record['plant_runs']} simulations on the graded plant."
     )
-    table = Table(box=SIMPLE_HEAD, caption=Text(caption), caption_justify="left")
-    for heading in ("", "value", "95 % interval"):
-        table.add_column(heading, justify="left" if not heading else "right")
-    for key, (label, digits) in ROWS.items():
-        if key in record:
-            found = record[key]
-            if not found.get("told", True):
-                table.add_row(Text(label), Text("not told"), Text(""))
-                continue
-            ends = f"{found['low']:{digits}} – {found['high']:{digits}}"
-            table.add_row(Text(label), Text(f"{found['value']:{digits}}"), Text(ends))
-    return table
+    rows = [
+        (label, f"{fit['value']:{digits}}", f"{fit['low']:{digits}} – {fit['high']:{digits}}")
+        if (fit := record[key]).get("told", True)
+        else (label, "not told", "")
+        for key, (label, digits) in FITTED.items()
+        if key in record
+    ]
+    return _tabulate_rows(("", "value", "95 % interval"), rows, left=[""], caption=caption)
 
 
 def tabulate_plan(record: Mapping[str, Any]) -> Table:
     """What one plan promises, and what came of it, a line for each fact."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     facts = {
         "planned": f"{record['path']}, {HEADINGS[record['by']]}: {record['commands']} powers for "
         f"{record['vectors']} vectors, {record['ticks']} ticks{_tell_refined(record.get('refined', 0))}",
@@ -274,89 +284,67 @@ def tabulate_plan(record: Mapping[str, Any]) -> Table:
     if len(record["layers"]) > 1:
         facts["layers"] = str(len(record["layers"]))
     facts["written"] = record["out"] + (f"; picture: {record['plot']}" if "plot" in record else "")
-    for name, fact in facts.items():
-        table.add_row(Text(name, style="dim"), Text(fact))
-    return table
+    return _tabulate_facts(facts)
 
 
 def tabulate_layers(record: Mapping[str, Any]) -> Table:
     """A line for each layer; of many the first and the last."""
-    table = Table(box=SIMPLE_HEAD)
     simulated = ("simulated, K",) if "verified" in record else ()
     headings = ("layer", "vectors", "powers", "planned T_max, K", *simulated, "mean W", "ms")
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    layers = list(enumerate(record["layers"], start=1))
-    shown = layers if len(layers) <= MANY else [*layers[: MANY // 2], *layers[-MANY // 2 :]]
-    for k, told in shown:
-        if len(layers) > MANY and k == layers[-MANY // 2][0]:
-            table.add_row(*["…"] * len(headings))
-        table.add_row(
-            str(k),
-            str(told["vectors"]),
-            str(told["commands"]),
-            _range(told),
-            *((_range_of_plant(told),) if simulated else ()),
-            f"{told['power_mean_w']:.2f}",
-            plain(1e3 * told["time_s"], 4),
+    rows = [
+        (
+            *(str(count) for count in (k, layer["vectors"], layer["commands"])),
+            _range(layer),
+            *((_range_of_plant(layer),) if simulated else ()),
+            f"{layer['power_mean_w']:.2f}",
+            plain(1e3 * layer["time_s"], 4),
         )
-    return table
+        for k, layer in enumerate(record["layers"], start=1)
+    ]
+    if len(rows) > MANY:
+        rows[MANY // 2 : -MANY // 2] = [("…",) * len(headings)]
+    return _tabulate_rows(headings, rows)
 
 
 def tabulate_parts(records: Sequence[Mapping[str, Any]]) -> Table:
     """A line for each file."""
-    table = Table(box=SIMPLE_HEAD)
     simulated = ("simulated, K",) if any("verified" in record for record in records) else ()
-    headings = (
-        "file",
-        "layers",
-        "vectors",
-        "powers",
-        "planned T_max, K",
-        *simulated,
-        "holds",
-        "ms",
-        "written",
-    )
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading in ("file", "written") else "right")
-    for record in records:
-        table.add_row(
-            Text(record["path"]),
+    planned = ("file", "layers", "vectors", "powers", "planned T_max, K")
+    rows = [
+        (
+            record["path"],
             *(str(count) for count in (len(record["layers"]), record["vectors"], record["commands"])),
             _range(record),
-            *(
-                (_range(record["verified"]) if "verified" in record else "not simulated",)
-                if simulated
-                else ()
-            ),
+            *((_range_of_plant(record),) if simulated else ()),
             VERDICTS[record["holds"]],
             plain(1e3 * record["time_s"], 4),
-            Text(record["out"]),
+            record["out"],
         )
-    return table
+        for record in records
+    ]
+    return _tabulate_rows((*planned, *simulated, "holds", "ms", "written"), rows, left=("file", "written"))
 
 
 def _tell_reached(record: Mapping[str, Any]) -> str:
     """That a window is not reached at all, as simulated, else as planned."""
-    told, (low, high) = record.get("verified", record), record["window_k"]
-    return ", NOT REACHED in any tick" if told["t_max_k"] < low or told["t_min_k"] > high else ""
+    scores, (low, high) = record.get("verified", record), record["window_k"]
+    return ", NOT REACHED in any tick" if scores["t_max_k"] < low or scores["t_min_k"] > high else ""
 
 
 def _tell_refined(rounds: int) -> str:
     return f", refined {'once' if rounds == 1 else f'{rounds} times'} on graded" if rounds else ""
 
 
-def _show_plan(told: Mapping[str, Any]) -> str:
-    over, below = told["n_over"], told["below_fraction"]
+def _show_plan(scores: Mapping[str, Any]) -> str:
+    over, below = scores["n_over"], scores["below_fraction"]
     ticks = "1 tick" if over == 1 else f"{over} ticks"
     trouble = f"; {ticks} over, {show_percent(below)} below" if over or below else ""
-    return f"{_range(told)} K{trouble}"
+    return f"{_range(scores)} K{trouble}"
 
 
-def _range_of_plant(told: Mapping[str, Any]) -> str:
-    return _range(told["verified"]) if "verified" in told else "not simulated"
+def _range_of_plant(scores: Mapping[str, Any]) -> str:
+    return _range(scores["verified"]) if "verified" in scores else "not simulated"
 
 
-def _range(told: Mapping[str, Any]) -> str:
-    return f"{told['t_min_k']:.1f} – {told['t_max_k']:.1f}"
+def _range(scores: Mapping[str, Any]) -> str:
+    return f"{scores['t_min_k']:.1f} – {scores['t_max_k']:.1f}"

@@ -13,7 +13,7 @@ PIPED_WIDTH = 120  # characters, in a pipe or a file
 PIPED_EVERY = 50  # epochs between two lines of losses, in a pipe or a file
 
 
-class Losses(Protocol):
+class _Losses(Protocol):
     """How far a training is."""
 
     epoch: int
@@ -55,17 +55,17 @@ def show_progress(what: str) -> Iterator[Bar | None]:
 
 
 @contextmanager
-def show_losses(most: int) -> Iterator[Callable[[Losses], None]]:
+def show_losses(most: int) -> Iterator[Callable[[_Losses], None]]:
     """One live line of losses on a terminal; in a pipe or a file a line now and then."""
     if not sys.stderr.isatty():
-        yield lambda losses: _print_now_and_then(describe_losses(losses), losses.epoch)
+        yield lambda losses: _print_now_and_then(_describe_losses(losses), losses.epoch)
         return
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("training", total=most)
-        yield lambda losses: bar.update(task, completed=losses.epoch, description=describe_losses(losses))
+        yield lambda losses: bar.update(task, completed=losses.epoch, description=_describe_losses(losses))
 
 
-def describe_losses(losses: Losses) -> str:
+def _describe_losses(losses: _Losses) -> str:
     """The latest epoch in one line."""
     return (
         f"epoch {losses.epoch}: loss {losses.training_losses[-1]:.5f}, held out "
