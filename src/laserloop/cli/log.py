@@ -78,7 +78,7 @@ def replay(
     from laserloop.report.tables import tabulate_replay
 
     check_outputs({"--json": json_file}, {"LOG": log, "--process": process})
-    recording, found = open_log(log, process, centre=centre)
+    recording, found = _open_log(log, process, centre=centre)
     case = Scenario(
         path=log,
         controller=controller or ("twin" if model is None else None),
@@ -95,7 +95,7 @@ def replay(
     publish(answers, json_file, tabulate_replay(answers))
 
 
-def open_log(log: str, process: str | None, *, centre: bool) -> tuple[Recording, Process]:
+def _open_log(log: str, process: str | None, *, centre: bool) -> tuple[Recording, Process]:
     """A recording, and the process that is meant with it."""
     recording = read_log(Path(log))
     found = find_process(process) if process is not None else recording.process or Process()
@@ -156,7 +156,7 @@ def identify(
     from laserloop.report.tables import tabulate_fit
 
     check_outputs({"--out": out, "--json": json_file, "--plot": plot}, {"LOG": log, "--process": process})
-    recording, found = open_log(log, process, centre=centre)
+    recording, found = _open_log(log, process, centre=centre)
     with show_progress(f"simulating {recording.name}") as progress:
         result = fit_process(recording, found, FitSettings(names=fit, ticks=ticks, progress=progress))
     record = {"log": recording.name} | result.to_json()

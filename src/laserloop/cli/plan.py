@@ -177,7 +177,7 @@ def _suggest(process: str, path: str | None) -> str:
 
 @Parameter(name="*", group="Path")
 @dataclass(frozen=True, kw_only=True)
-class LayOptions:
+class _LayOptions:
     """Where a file lies on the plate, and what its numbers mean."""
 
     layer: Annotated[int | None, number(1, 1_000_000, default="all")] = None
@@ -208,7 +208,7 @@ class LayOptions:
 
 @Parameter(name="*", group="Simulation")
 @dataclass(frozen=True, kw_only=True)
-class CheckOptions:
+class _CheckOptions:
     """How far what is planned is checked on the graded plant."""
 
     verify: Annotated[bool, Parameter(negative="--no-verify")] = True
@@ -227,7 +227,7 @@ class CheckOptions:
 
 @Parameter(name="*", group="Commands")
 @dataclass(frozen=True, kw_only=True)
-class CommandOptions:
+class _CommandOptions:
     """What the machine takes."""
 
     by: Literal["point", "segment", "vector"] = "point"
@@ -274,9 +274,9 @@ def plan(
     ],
     /,
     *others: Annotated[str, Parameter(help="More files, each a part on a plate of its own.")],
-    lie: LayOptions | None = None,
-    machine: CommandOptions | None = None,
-    check: CheckOptions | None = None,
+    lie: _LayOptions | None = None,
+    machine: _CommandOptions | None = None,
+    check: _CheckOptions | None = None,
     of: ProcessOptions | None = None,
     out: Annotated[
         Path,
@@ -326,8 +326,8 @@ def plan(
         laserloop plan part.gcode --speed-mm-s 150,600 --out faster.gcode --json faster.json
         laserloop plan left.cli right.cli third.gcode --workers 2 --out planned
     """
-    of, lie, machine = of or ProcessOptions(), lie or LayOptions(), machine or CommandOptions()
-    checking = (check or CheckOptions()).find()
+    of, lie, machine = of or ProcessOptions(), lie or _LayOptions(), machine or _CommandOptions()
+    checking = (check or _CheckOptions()).find()
     process = of.find(window_k=window_k).limit_power(power_max_w)
     check_output("--json", json_file)
 
@@ -445,17 +445,17 @@ def _check_ending(path: str, out: Path) -> None:
         )
 
 
-def _find_file(path: str, lie: LayOptions, process: Process) -> ScanFile:
+def _find_file(path: str, lie: _LayOptions, process: Process) -> ScanFile:
     """The file that is planned; a built-in path becomes waypoints."""
     if names_file(path):
         return ScanFile.open(path, lie.s_max, process.laser.power[1])
-    if replace(lie, jump_mm_s=LayOptions.jump_mm_s) != LayOptions():
+    if replace(lie, jump_mm_s=_LayOptions.jump_mm_s) != _LayOptions():
         raise BadInput(f"where a path lies must be for a file, but the path is {path!r}; leave that out")
     return ScanFile.of(find_path(path, process, placement=lie.find()))
 
 
 def _make_job(
-    file: ScanFile, lie: LayOptions, machine: CommandOptions, process: Process, keep: Path | None
+    file: ScanFile, lie: _LayOptions, machine: _CommandOptions, process: Process, keep: Path | None
 ) -> Job:
     if keep is not None:
         with writing("--keep"):

@@ -343,11 +343,11 @@ def demo(
     with writing("--out"):
         page = save_comparison(out, records, command="laserloop demo", also=[also])
     found = {"page": str(page), "conclusion": sentence, "published": also, "runs": records}
-    publish(found, json_file, tabulate_runs(records), sentence, also, tell_next(out), f"\nReport: {page}")
+    publish(found, json_file, tabulate_runs(records), sentence, also, _tell_next(out), f"\nReport: {page}")
     tell_notes(notes)
 
 
-def tell_next(out: Path) -> str:
+def _tell_next(out: Path) -> str:
     """Commands that work as they stand here, in columns."""
     command = name_command()
     lines = [(f"  {command} {rest.format(out=shlex.quote(str(out)))}", why) for rest, why in NEXT.items()]

@@ -40,7 +40,7 @@ CONVERGED = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SolveTimes:
+class _SolveTimes:
     """Where the time of one question went, s of wall time."""
 
     functions: float = 0.0  # the network and its derivatives, called by IPOPT
@@ -77,7 +77,7 @@ class IpoptSolver:
                 f"got {problem.horizon}: change the horizon or the model"
             )
         self.name = "ipopt" if graph == "folded" else f"ipopt-{graph}"
-        self.last_times = SolveTimes()
+        self.last_times = _SolveTimes()
         self._problem = problem
         self._reach = reach / problem.power[1]
         self._network = (_embed_folded if graph == "folded" else _embed_plain)(model, smoothing)
@@ -178,7 +178,7 @@ class IpoptSolver:
         self._evaluations += int(stats["n_call_nlp_g"] + stats["n_call_nlp_jac_g"])
 
     def _finish(self, plan: FloatArray, predicted: FloatArray, status: Status) -> Solution:
-        self.last_times = SolveTimes(
+        self.last_times = _SolveTimes(
             functions=self._functions_s,
             ipopt=self._solve_s - self._functions_s,
             around=perf_counter() - self._started - self._solve_s,
@@ -283,7 +283,7 @@ def _is_finite(question: Question, known: WindowForecast) -> bool:
     return bool(all(np.isfinite(part).all() for part in parts) and np.isfinite(question.previous))
 
 
-def check_embeddable(model: Model) -> MsDeepONet | SsAr | SsArLoc:
+def _check_embeddable(model: Model) -> MsDeepONet | SsAr | SsArLoc:
     """The architecture of a model that is rectifiers and sums; others are refused."""
     architecture: WindowNetwork = model.architecture
     if not isinstance(architecture, MsDeepONet | SsAr | SsArLoc):
@@ -298,7 +298,7 @@ def embed(model: Model, *, smoothing: float = SMOOTHING) -> "casadi.Function":
     """(P, K, T, ξ) → T̂ (N_h), K: the whole network as trained, scalers inside, only σ replaced."""
     import casadi
 
-    architecture = check_embeddable(model)
+    architecture = _check_embeddable(model)
     horizon = architecture.horizon
     powers = casadi.MX.sym("powers", horizon)
     kinematics = casadi.MX.sym("kinematics", horizon, 4)

@@ -70,10 +70,10 @@ class Margins:
 
 def find_quantile(scores: ArrayLike, level: float) -> float:
     """The least value that covers a new score with probability `level`; ∞ if too few are known."""
-    return pick_quantile(np.sort(np.asarray(scores, dtype=float)), level)
+    return _pick_quantile(np.sort(np.asarray(scores, dtype=float)), level)
 
 
-def pick_quantile(rising: Sequence[float] | NDArray[np.float64], level: float) -> float:
+def _pick_quantile(rising: Sequence[float] | NDArray[np.float64], level: float) -> float:
     """The same of scores that rise already: the ⌈(n + 1)·level⌉-th of n, −∞ below the first."""
     rank = ceil((len(rising) + 1) * level - ROUNDING)
     if rank < 1:
@@ -98,7 +98,7 @@ def read_margins(file: Path, process: Process) -> Margins:
             f"margins must be a file that laserloop calibrate --process wrote, but {file} {what}: name "
             "another"
         ) from None
-    if others := find_differences(process, theirs):
+    if others := _find_differences(process, theirs):
         raise BadInput(
             f"margins hold for the process they were calibrated on, but {file} is of one with another "
             f"{', '.join(others)}: run laserloop calibrate --process for this one"
@@ -110,12 +110,12 @@ def find_margins(plant: str, process: Process) -> Margins | None:
     """The shipped margins that were calibrated on this plant for this process, or None."""
     for file in sorted((files("laserloop.control") / SHELF).iterdir(), key=lambda file: file.name):
         page = json.loads(file.read_text(encoding="utf-8")) if file.name.endswith(".json") else {}
-        if page.get("plant") == plant and not find_differences(process, Process.from_json(page["process"])):
+        if page.get("plant") == plant and not _find_differences(process, Process.from_json(page["process"])):
             return Margins.from_json(page["margins"])
     return None
 
 
-def find_differences(process: Process, other: Process) -> list[str]:
+def _find_differences(process: Process, other: Process) -> list[str]:
     """What makes margins of the one worthless for the other: anything but names and the camera's dice."""
     return sorted(set(process.differences(other)) - {"name", "camera.seed"})
 
@@ -152,7 +152,7 @@ class AdaptiveMargin:
         """The ⌈(n + 1)(1 − α)⌉-th smallest of the n scores known; ∞ where there is none of that rank."""
         if len(self._sorted) < count_needed(self._settings.level):
             return self._start
-        return pick_quantile(self._sorted, 1.0 - self.alpha)
+        return _pick_quantile(self._sorted, 1.0 - self.alpha)
 
     def learn(self, score: float) -> None:
         """Judge the margin by the score that it was for, then keep the score."""
@@ -166,7 +166,7 @@ class AdaptiveMargin:
 
 
 @runtime_checkable
-class Adjustable(Controller, Protocol):
+class _Adjustable(Controller, Protocol):
     """A controller that tells how wrong it was and takes margins between ticks."""
 
     @property
@@ -185,7 +185,7 @@ class AdaptiveController:
 
     def __init__(
         self,
-        inner: Adjustable,
+        inner: _Adjustable,
         *,
         start: Margins,
         most: float,
@@ -232,7 +232,7 @@ class AdaptiveController:
 
 def adapt(controller: Controller, problem: MpcProblem) -> Controller:
     """The same controller with margins that follow what it sees, beginning with those of the problem."""
-    if not isinstance(controller, Adjustable):
+    if not isinstance(controller, _Adjustable):
         raise BadInput(
             f"adaptive margins need the compiled twin, but {controller.name} is not: install a C compiler, "
             "or leave them fixed"

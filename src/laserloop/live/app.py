@@ -86,12 +86,12 @@ class App:
         found = await asyncio.to_thread(self.stored.index.open, request.path_params["name"])
         if found is None:
             raise HTTPException(HTTPStatus.NOT_FOUND)
-        return respond(found)
+        return _respond(found)
 
     async def stored_frame(self, request: Request) -> Response:
         """The thermal image of a tick of one, or of the last one before it that is kept."""
         name = request.path_params["name"]
-        found = await asyncio.to_thread(self.stored.index.find_frame, name, read_tick(request))
+        found = await asyncio.to_thread(self.stored.index.find_frame, name, _read_tick(request))
         if found is None:
             raise HTTPException(HTTPStatus.NOT_FOUND)
         return Response(found, media_type=BYTES)
@@ -99,13 +99,13 @@ class App:
     async def form(self, request: Request) -> Response:
         """What can be chosen, and which dropped files are still there."""
         form = await asyncio.to_thread(describe_form)
-        return respond(form | {"files": list(self.uploads.files)})
+        return _respond(form | {"files": list(self.uploads.files)})
 
     async def drop(self, request: Request) -> Response:
         """A path or process file; kept under its name until the server ends."""
         content = await read_body(request, MOST_BYTES)
         key = self.uploads.put(request.query_params.get("name", ""), content)
-        return respond({"file": key, "name": self.uploads.files[key][0]})
+        return _respond({"file": key, "name": self.uploads.files[key][0]})
 
     async def look(self, request: Request) -> Response:
         """Where the path of an order goes."""
@@ -115,31 +115,31 @@ class App:
     async def process(self, request: Request) -> Response:
         """The values of an order's process."""
         words, _ = await self._ask("describe", await read_json(request), LOOK_S)
-        return respond(describe_process(words["process"]))
+        return _respond(describe_process(words["process"]))
 
     async def plan(self, request: Request) -> Response:
         """The file of an order with planned powers; the answer says where to fetch it."""
         order = await read_json(request)
         name, place = self.uploads.reserve(self.uploads.name_planned(order.get("path", "path")))
         words, _ = await self._ask("plan", order, PLAN_S, out=str(place))
-        return respond({"file": name, "name": self.uploads.files[name][0], **words})
+        return _respond({"file": name, "name": self.uploads.files[name][0], **words})
 
     async def fetch(self, request: Request) -> Response:
         """A planned file."""
         found = self.uploads.files.get(request.path_params["key"])
         if found is None or not found[1].is_file():
             raise BadInput("this file is gone: plan it again")
-        return attach(found[1].read_bytes(), BYTES, found[0])
+        return _attach(found[1].read_bytes(), BYTES, found[0])
 
     async def record(self, request: Request) -> Response:
         """A run that has ended, as `laserloop control --json` writes it."""
         run = self._find_ended(request.path_params["name"])
-        return attach(dump(run.tell_record()), JSON, f"{run.about['path']}-{run.controller}.json")
+        return _attach(dump(run.tell_record()), JSON, f"{run.about['path']}-{run.controller}.json")
 
     async def frame(self, request: Request) -> Response:
         """The thermal image of a tick of a live run, or of the last one before it that is kept."""
         run = self.pool.runs.get(request.path_params["name"])
-        found = None if run is None else run.frames.find(read_tick(request))
+        found = None if run is None else run.frames.find(_read_tick(request))
         if found is None:
             raise BadInput("there is no image of this tick: choose another")
         return Response(found, media_type=BYTES)
@@ -155,7 +155,7 @@ class App:
         frames, root = await asyncio.to_thread(run.frames.write), self.stored.index.root
         name = await asyncio.to_thread(keep_record, root, named, dump(run.tell_record()), frames)
         self.pool.wake()
-        return respond({"file": name})
+        return _respond({"file": name})
 
     async def talk(self, websocket: WebSocket) -> None:
         """Frames and commands; more pages than we can serve are turned away."""
@@ -208,7 +208,7 @@ class App:
             Route("/planned/{key:str}", self.fetch),
             Route("/live/{name:str}/record.json", self.record),
             Route("/live/{name:str}/frames/{tick:str}", self.frame),
-            *list_page(),
+            *_list_page(),
         ]
         refuse: dict[Any, Callable[..., Any]] = {
             BadInput: _refuse,
@@ -220,7 +220,7 @@ class App:
         return app
 
 
-def list_page() -> list[Route]:
+def _list_page() -> list[Route]:
     """The files of the page, each under its exact name: no address leads through a folder."""
     routes = []
     for file in files("laserloop.live").joinpath("page").iterdir():
@@ -231,7 +231,7 @@ def list_page() -> list[Route]:
     return routes
 
 
-def read_tick(request: Request) -> int:
+def _read_tick(request: Request) -> int:
     """Which tick is asked for."""
     text: str = request.path_params["tick"]
     if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_TICK):
@@ -276,12 +276,12 @@ def dump(content: object) -> bytes:
     return json.dumps(content, allow_nan=False).encode()
 
 
-def respond(content: object) -> Response:
+def _respond(content: object) -> Response:
     """JSON."""
     return Response(dump(content), media_type=JSON)
 
 
-def attach(content: bytes, kind: str, name: str) -> Response:
+def _attach(content: bytes, kind: str, name: str) -> Response:
     """A file to be saved."""
     plain = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in name)
     disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

@@ -101,7 +101,7 @@ class RunIndex:
                 continue
             before = self._known.get(file)
             if before is None or before[0] != stamp:
-                before = stamp, read_head(Path(file)) or judge_other(Path(file))
+                before = stamp, read_head(Path(file)) or _judge_other(Path(file))
             known[file] = before
             shown, place = known[file][1], os.fsencode(file)[len(root) :]
             if shown is Other.DAMAGED:
@@ -118,7 +118,7 @@ class RunIndex:
 
     def list(self) -> list[Shown]:
         """All runs without their series, those of one name told apart by what differs."""
-        apart = label_runs(list(self.runs.values()))
+        apart = _label_runs(list(self.runs.values()))
         return [
             {"id": name, "apart": words} | {key: value for key, value in shown.items() if key != "facts"}
             for (name, shown), words in zip(self.runs.items(), apart, strict=True)
@@ -160,14 +160,14 @@ def read_head(file: Path) -> Shown | None:
                 break
             if not _is_closed(file):
                 return None
-            return show_head(parse(beginning))
+            return _show_head(parse(beginning))
         except UNREADABLE:
             continue
     found = read_run(file)
     return None if found is None else {key: value for key, value in found.items() if key not in OPENED}
 
 
-def judge_other(file: Path) -> Other:
+def _judge_other(file: Path) -> Other:
     """Was it a run? One that was cut off, or that somebody changed, is missed by its owner."""
     try:
         text = read_file(file, LARGEST)
@@ -227,7 +227,7 @@ def read_file(file: Path, most: int) -> bytes:
         return opened.read(most)
 
 
-def show_head(record: Mapping[str, Any]) -> Shown:
+def _show_head(record: Mapping[str, Any]) -> Shown:
     """What the page is told of a closed loop besides its series."""
     shown: Shown = {"path": _word(record.get("path")), "plant": _word(record.get("plant"))}
     shown |= {"task": _word(record.get("task"))}  # of the arena
@@ -236,7 +236,7 @@ def show_head(record: Mapping[str, Any]) -> Shown:
     shown |= {"name": name_runs([record])[0], "model": name_model(record).replace("δ ", "margin ")}
     shown |= {"window_k": _numbers(record["window_k"]), "margins_k": _read_margins(record)}
     shown |= {"ending": _word(record["ending"]), "troubles": find_troubles(record)}
-    shown |= {"facts": find_facts(record)}
+    shown |= {"facts": _find_facts(record)}
     low, high = shown["window_k"]
     if not low < high or not shown["settled_from"] >= 0 or not shown["ticks"] > 0:
         raise ValueError("a window has a bottom and a top, and ticks are counted from 0")
@@ -270,7 +270,7 @@ def show_run(record: Mapping[str, Any]) -> Shown:
     masks = {"lit": _booleans(table.get("lit", [True] * ticks), ticks)}
     masks |= {side: _booleans(table.get(f"counts_{side}", former), ticks) for side in ("above", "below")}
     if closed:
-        shown = show_head({**record, "ticks": ticks})
+        shown = _show_head({**record, "ticks": ticks})
     else:
         shown = {"path": _word(record.get("path")), "plant": _word(record.get("plant")), "ticks": ticks}
         shown |= {
@@ -281,7 +281,7 @@ def show_run(record: Mapping[str, Any]) -> Shown:
             "settled_from": 0,
             "controller": "",
         }
-        shown |= {"facts": find_facts(record)}
+        shown |= {"facts": _find_facts(record)}
     return shown | {"notes": _read_notes(record), "series": series | masks}
 
 
@@ -328,7 +328,7 @@ def _word(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def find_facts(record: Mapping[str, Any]) -> dict[str, Any]:
+def _find_facts(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a run says of itself, by key; put into words only where it is needed."""
     facts = {}
     for key, parts in PARTS.items():
@@ -348,7 +348,7 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, str | int | float)
 
 
-def label_runs(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+def _label_runs(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """For each run what differs among those of its task or path and of its name; nothing if it is alone.
 
     Where nothing differs, the file's name is told.

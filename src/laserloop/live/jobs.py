@@ -145,13 +145,13 @@ def do_job(job: Words, control: RunControl) -> None:
         request = read_request(job["order"], files)
         match job["job"]:
             case "run":
-                run_request(request, str(job["controller"]), control)
+                _run_request(request, str(job["controller"]), control)
             case "look":
-                look_at(request, control.send)
+                _look_at(request, control.send)
             case "describe":
                 control.send(pack({"kind": "described", "process": request.process.to_json()}))
             case "plan":
-                plan_request(request, Path(job["out"]), control)
+                _plan_request(request, Path(job["out"]), control)
     except BadInput as refusal:
         text = str(refusal)
         for shown, place in files.values():  # people know a file by its name, not by where it was put
@@ -159,11 +159,11 @@ def do_job(job: Words, control: RunControl) -> None:
         raise BadInput(text) from None
 
 
-def run_request(request: RunRequest, controller: str, control: RunControl) -> None:
+def _run_request(request: RunRequest, controller: str, control: RunControl) -> None:
     """A closed loop that is watched."""
     case = replace(request.make_case(controller), path=request.find_path())
     try:
-        setup = prepare_request(case)
+        setup = _prepare_request(case)
         setup = replace(setup, notes=(*setup.notes, *tell_melting(case.process)))
         control.telemetry = telemetry = Telemetry(control.send, setup, subgrid=case.plant == "graded")
         telemetry.begin()
@@ -178,14 +178,14 @@ def run_request(request: RunRequest, controller: str, control: RunControl) -> No
     told = run.to_json()
     if request.absorptivity_error != 1.0:
         told["mismatch"] = {"absorptivity": request.absorptivity_error}
-    if note := tell_changes(control.absorbed):
+    if note := _tell_changes(control.absorbed):
         told["series"]["absorbed"] = control.absorbed
         told["notes"].append(note)
     content = np.frombuffer(json.dumps(told, allow_nan=False).encode(), np.uint8)
     control.send(pack({"kind": "done", "ending": run.ending, "notes": told["notes"]}, {"record": content}))
 
 
-def prepare_request(case: Scenario) -> Setup:
+def _prepare_request(case: Scenario) -> Setup:
     """As `prepare`, but a network that was not made for this is refused with what a page can choose."""
     try:
         return prepare(case)
@@ -199,7 +199,7 @@ def prepare_request(case: Scenario) -> Setup:
     raise BadInput(f"the network of this controller was made for something else ({why}): {cure}")
 
 
-def tell_changes(absorbed: list[float]) -> str:
+def _tell_changes(absorbed: list[float]) -> str:
     """When the absorptivity was changed on the way, or nothing if it was not."""
     before = [1.0, *absorbed]
     changes = [k for k, share in enumerate(absorbed) if share != before[k]]
@@ -209,7 +209,7 @@ def tell_changes(absorbed: list[float]) -> str:
     return f"the plate's absorptivity was changed by hand {', '.join(told)}" if told else ""
 
 
-def look_at(request: RunRequest, send: Send) -> None:
+def _look_at(request: RunRequest, send: Send) -> None:
     """Where a path goes, thinned out where it has very many ticks."""
     path = request.find_path()
     every = -(-len(path) // MOST_POINTS)
@@ -225,7 +225,7 @@ def look_at(request: RunRequest, send: Send) -> None:
     send(pack(words, arrays))
 
 
-def plan_request(request: RunRequest, out: Path, control: RunControl) -> None:
+def _plan_request(request: RunRequest, out: Path, control: RunControl) -> None:
     """The file of a request with planned powers, in its own format; a built-in path becomes waypoints."""
     if request.file is None:
         file, suffix = ScanFile.of(request.find_path()), ".csv"
@@ -247,7 +247,7 @@ def plan_request(request: RunRequest, out: Path, control: RunControl) -> None:
 def warm_up() -> None:
     """Load and compile what every run needs."""
     request = RunRequest(path="diagonal", process=Process(), ticks=2)
-    run_request(request, "twin", RunControl(SimpleQueue(), lambda _: None))
+    _run_request(request, "twin", RunControl(SimpleQueue(), lambda _: None))
 
 
 def main() -> int:

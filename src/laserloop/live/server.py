@@ -50,7 +50,7 @@ HEADERS = {
 }
 
 
-class AccessControl:
+class _AccessControl:
     """Before the app: refuses pages of other sites that speak to us through a browser, and strangers.
 
     Every answer gets the headers that tell a browser what our page may do. `host` is where the server
@@ -91,18 +91,18 @@ class AccessControl:
 
     def judge(self, host: str, origin: str | None, token: str) -> str:
         """Why a request is refused, in a sentence; nothing if it is not."""
-        name = split_address(f"//{host}")[0]
-        if not (name in self.names or (not self.here and is_address(name))):
+        name = _split_address(f"//{host}")[0]
+        if not (name in self.names or (not self.here and _is_address(name))):
             # a foreign name that leads here is how other sites reach servers behind a browser's back
             return "this server answers under its own address only"
-        if origin is not None and split_address(origin)[1] != host.lower():
+        if origin is not None and _split_address(origin)[1] != host.lower():
             return "pages of other sites may not use this server"
         if self.token and not hmac.compare_digest(token.encode(), self.token.encode()):
             return "open the address that laserloop view printed: it has the token"
         return ""
 
 
-def split_address(address: str) -> tuple[str, str]:
+def _split_address(address: str) -> tuple[str, str]:
     """Host, and host with port; nothing of what is no address."""
     try:
         found = urlsplit(address)
@@ -111,7 +111,7 @@ def split_address(address: str) -> tuple[str, str]:
         return "", ""
 
 
-def is_address(name: str) -> bool:
+def _is_address(name: str) -> bool:
     """Is it numbers, and no name that somebody may lead here?"""
     try:
         ipaddress.ip_address(name)
@@ -120,7 +120,7 @@ def is_address(name: str) -> bool:
     return True
 
 
-class TimeoutProtocol(H11Protocol):
+class _TimeoutProtocol(H11Protocol):
     """HTTP/1.1 that hangs up on who is too slow, and on who comes when there are too many."""
 
     _head: asyncio.TimerHandle | None = None
@@ -195,8 +195,8 @@ class Server:
     def serve_forever(self) -> None:
         """Answer until `shutdown`, or Ctrl-C."""
         config = uvicorn.Config(
-            AccessControl(App(self.stored).make(), self.host, self.token),
-            http=TimeoutProtocol,
+            _AccessControl(App(self.stored).make(), self.host, self.token),
+            http=_TimeoutProtocol,
             ws="websockets-sansio",
             ws_max_size=MOST_WORDS,
             ws_per_message_deflate=False,
@@ -228,7 +228,7 @@ def open_server(root: Path, port: int, *, host: str = HOST, token: str = "") -> 
     """A server that listens, on `port` or with 0 on any that is free."""
     if root.exists() and not root.is_dir():
         raise BadInput(f"DIR must be a folder, but {root} is none: name one")
-    if not root.exists() and not can_make(root):
+    if not root.exists() and not _can_make(root):
         raise BadInput(f"DIR must be a folder or a place for one, but {root} cannot be made: name another")
     if host not in LOOPBACK and not token:
         token = secrets.token_urlsafe(24)
@@ -238,7 +238,7 @@ def open_server(root: Path, port: int, *, host: str = HOST, token: str = "") -> 
         yield server
 
 
-def can_make(folder: Path) -> bool:
+def _can_make(folder: Path) -> bool:
     """Could a folder be made there? Only trying tells: /proc says that it is writable, and is not."""
     above = next(parent for parent in folder.absolute().parents if parent.exists())
     try:

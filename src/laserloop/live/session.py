@@ -69,7 +69,7 @@ class Session:
                     return
                 verb = ""
                 try:
-                    words = read_command(message.get("text"))
+                    words = _read_command(message.get("text"))
                     verb = words["do"]
                     await self._obey(words)
                 except BadInput as refusal:
@@ -140,7 +140,7 @@ class Session:
                     raise BadInput(f"a step has 1 to 1000 ticks, got {show(ticks)}: change it")
                 self.pool.command(self._find(words), {"do": "step", "ticks": ticks})
             case "change":
-                self.pool.command(self._find(words), read_change(words))
+                self.pool.command(self._find(words), _read_change(words))
             case verb if verb in PLAIN:
                 self.pool.command(self._find(words), {"do": verb})
             case verb:
@@ -179,7 +179,7 @@ class Session:
         await asyncio.wait_for(self.socket.send_bytes(message), TAKE_S)
 
 
-def read_command(text: object) -> Words:
+def _read_command(text: object) -> Words:
     """A JSON object with a verb."""
     try:
         words = json.loads(text) if isinstance(text, str) else None
@@ -190,7 +190,7 @@ def read_command(text: object) -> Words:
     return words
 
 
-def read_change(words: Words) -> Words:
+def _read_change(words: Words) -> Words:
     """Another window or absorptivity for a run on its way."""
     change: Words = {"do": "change"}
     if "window_k" in words:

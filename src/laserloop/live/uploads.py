@@ -28,7 +28,7 @@ class Uploads:
         """Keep a file; its id."""
         if len(content) > MOST_BYTES:
             raise BadInput(f"a dropped file may have {MOST_BYTES // 1_000_000} MB, but has more: drop a part")
-        shown = tidy_name(name)
+        shown = _tidy_name(name)
         place = self.reserve(shown)
         place[1].write_bytes(content)
         return place[0]
@@ -48,7 +48,7 @@ class Uploads:
         """What the planned file of an order's path is called: a dropped one, or a built-in by its name."""
         key = path.get("file") if isinstance(path, dict) else None
         found = self.files.get(key) if isinstance(key, str) else None
-        shown = tidy_name(f"{path}.csv".replace(":", "-")) if found is None else found[0]
+        shown = _tidy_name(f"{path}.csv".replace(":", "-")) if found is None else found[0]
         stem, dot, ending = shown.rpartition(".")
         return f"{stem}-planned.{ending}" if dot else f"{shown}-planned"
 
@@ -57,7 +57,7 @@ class Uploads:
         self.folder.cleanup()
 
 
-def tidy_name(name: str) -> str:
+def _tidy_name(name: str) -> str:
     """What is left of a name that a stranger gave: printable, short, without folders."""
     base = name.replace("\\", "/").rpartition("/")[2]
     words = "".join(sign if sign.isprintable() else " " for sign in base).strip()

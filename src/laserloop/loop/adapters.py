@@ -26,7 +26,7 @@ Describe = Callable[[Image, Preview], ArrayLike]
 """The state that a planner asks for, from what a laserloop controller sees."""
 
 
-class MakesSteps(Protocol):
+class _MakesSteps(Protocol):
     """As much of do-mpc's MPC as is needed."""
 
     def make_step(self, x0: Any) -> Any:
@@ -38,7 +38,7 @@ class MakeStepController:
 
     def __init__(
         self,
-        planner: MakesSteps,
+        planner: _MakesSteps,
         describe: Describe | None = None,
         *,
         name: str = "make-step",

@@ -94,7 +94,7 @@ def _make_sqp(context: Context) -> "Controller":
     from laserloop.control.sqp import SqpSolver
 
     if isinstance(context.model, str):
-        return plan_with(load_predictor(context.model, context.process), context.problem)
+        return plan_with(_load_predictor(context.model, context.process), context.problem)
     return _plan_with_network(context, lambda _: SqpSolver(context.problem))
 
 
@@ -279,12 +279,12 @@ def make_oracle(
     from laserloop.control.sqp import SqpSolver
     from laserloop.predict.oracle import AGREED, PlantRollout
 
-    predictor = PlantRollout(roll_plant(plant), problem.horizon, problem.power[1])
+    predictor = PlantRollout(_roll_plant(plant), problem.horizon, problem.power[1])
     solver = SqpSolver(problem, max_iterations=rounds, agreed=agreed or AGREED, halvings=0)
     return MpcController(predictor, solver, problem, resume=True, name="oracle")
 
 
-def roll_plant(plant: "Plant") -> "RollPlant":
+def _roll_plant(plant: "Plant") -> "RollPlant":
     """What the plant's T_max would be along some positions under some powers; it stays where it is.
 
     A way that leads beyond the plate is held at its edge.
@@ -323,7 +323,7 @@ def is_own(name: object) -> bool:
     return isinstance(name, str) and ".py:" in name
 
 
-def load_predictor(name: str, process: object = None) -> "Predictor":
+def _load_predictor(name: str, process: object = None) -> "Predictor":
     """What NAME(process) returns; the process is None where there is none."""
     made: Predictor = _make(name, process, ("name", "horizon", "memory", "affine", "reset", "observe"))
     return made

@@ -128,14 +128,14 @@ def settled_from(run: Run) -> int:
     return SETTLING_TICKS if (run.lit & ~run.counted.above).any() else 0
 
 
-def score_temperature(run: Run, truth: FloatArray, window: tuple[float, float]) -> dict[str, Any]:
+def _score_temperature(run: Run, truth: FloatArray, window: tuple[float, float]) -> dict[str, Any]:
     """Against one reading of the truth: bounds kept or not, and the error of the one-tick prediction, K.
 
     The residual is prediction minus truth, in the ticks that count above; without predictions its scores are
     None. `t_max_k` is the highest of the ticks that count above, `t_min_k` the lowest of those below.
     """
     above, below = run.counted
-    low, high = list_window(run, window).T
+    low, high = _list_window(run, window).T
     over, short = (truth - high)[above], (low - truth)[below]
     residual = (run.predicted - truth)[above]
     residual = residual[np.isfinite(residual)]
@@ -155,7 +155,7 @@ def score_temperature(run: Run, truth: FloatArray, window: tuple[float, float]) 
     }
 
 
-def list_window(run: Run, window: tuple[float, float]) -> FloatArray:
+def _list_window(run: Run, window: tuple[float, float]) -> FloatArray:
     """(n, 2): low and high, K, as they were in each tick."""
     pairs = np.broadcast_to(window, (len(run), 2))
     return pairs if run.windows is None else np.where(np.isnan(run.windows), pairs, run.windows)
@@ -177,9 +177,9 @@ def score(run: Run, window: tuple[float, float] | None = None) -> dict[str, Any]
         "reading": "peak" if run.subgrid else "node",
         "ticks": len(run),
         "settled_from": settled_from(run),
-        **score_temperature(run, run.t_max, window),
-        "node": score_temperature(run, run.t_node, window),
-        "peak": score_temperature(run, run.t_peak, window),
+        **_score_temperature(run, run.t_max, window),
+        "node": _score_temperature(run, run.t_node, window),
+        "peak": _score_temperature(run, run.t_peak, window),
         "power_mean_w": float(power.mean()) if len(power) else None,
         "power_step_mean_w": float(steps.mean()) if len(steps) else 0.0,
         "clipped": run.clipped,

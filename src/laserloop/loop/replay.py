@@ -66,7 +66,7 @@ def replay(scenario: Scenario, recording: Recording, progress: Progress | None =
     setup = replace(setup, scenario=replace(setup.scenario, process=process))
     controller = Guarded(setup.make_controller(None, progress))
     tally = count_faults(recording.readings)
-    shown = show_readings(recording, tally, path, process)
+    shown = _show_readings(recording, tally, path, process)
     answers = list(ask(controller, path, shown, process.laser.power, progress))
     notes = (*recording.notes, *setup.notes, *getattr(controller.inner, "notes", ()))
     name = scenario.choose().controller or ""
@@ -102,7 +102,7 @@ def ask(
             progress(k + 1, len(path))
 
 
-def show_readings(
+def _show_readings(
     recording: Recording, tally: FaultCounts, path: ScanPath, process: Process
 ) -> Iterator[tuple[Image | None, float]]:
     """The newest reading that had come before each tick, as a picture; None if there was none since.
@@ -111,7 +111,7 @@ def show_readings(
     picture is shown, for the controller to find out.
     """
     readings, tick = recording.readings, path.tick
-    paint = make_painter(recording, path, process)
+    paint = _make_painter(recording, path, process)
     taken = np.where(
         np.isfinite(readings.taken), readings.taken, readings.arrived - process.camera.delay * tick
     )
@@ -131,7 +131,7 @@ def show_readings(
         yield paint(i, max(round(last / tick), 0)), float(readings.peak[i])
 
 
-def make_painter(recording: Recording, path: ScanPath, process: Process) -> Callable[[int, int], Image]:
+def _make_painter(recording: Recording, path: ScanPath, process: Process) -> Callable[[int, int], Image]:
     """What shows reading i, taken at the end of so many ticks: its frame, or the twin's shape around it."""
     readings, tick = recording.readings, path.tick
     if readings.frame is not None:

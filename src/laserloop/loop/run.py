@@ -270,7 +270,7 @@ def look_ahead(
     past = min(k, memory)
     way, lit = path.preview(k - past, past + horizon), path.preview_lit(k, horizon)
     if preview_ticks is not None and preview_ticks < horizon:
-        way, lit = go_straight(path, k, min(preview_ticks, len(path) - k), way, lit)
+        way, lit = _go_straight(path, k, min(preview_ticks, len(path) - k), way, lit)
     return Preview(
         time=k * path.tick,
         tick=path.tick,
@@ -281,7 +281,7 @@ def look_ahead(
     )
 
 
-def go_straight(
+def _go_straight(
     path: ScanPath, k: int, known: int, way: FloatArray, lit: NDArray[np.bool_]
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """A preview at tick `k` that goes straight on, lit as before, after the `known` ticks ahead.

@@ -242,7 +242,7 @@ def score_run(run: Run) -> tuple[float, float]:
 def find_margins_of(scores: Iterable[tuple[float, float]], level: float = LEVEL) -> Margins:
     """The margins that as many scores of runs promise."""
     above, below = np.array(list(scores)).reshape(-1, 2).T
-    check_promise(len(above), level)
+    _check_promise(len(above), level)
     return Margins(
         above=max(0.0, find_quantile(above, level)),
         below=max(0.0, find_quantile(below, level)),
@@ -251,7 +251,7 @@ def find_margins_of(scores: Iterable[tuple[float, float]], level: float = LEVEL)
     )
 
 
-def check_promise(runs: int, level: float) -> None:
+def _check_promise(runs: int, level: float) -> None:
     """Refuse a level that so many runs cannot promise."""
     if not 0 < level < 1:
         raise BadInput(f"the level must lie between 0 and 1, got {level:g}: choose 0.95")
@@ -271,10 +271,10 @@ def calibrate_margins(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Close the loop `runs` times and find both margins; everything that a file of margins holds."""
-    check_promise(runs, level)
+    _check_promise(runs, level)
     scores: dict[int, tuple[float, float]] = {}
     with open_workers(workers) as others:
-        for number, score in spread(others, score_draw, [(draws, number) for number in range(runs)]):
+        for number, score in spread(others, _score_draw, [(draws, number) for number in range(runs)]):
             scores[number] = score
             if progress is not None:
                 progress(len(scores), runs)
@@ -287,7 +287,7 @@ def calibrate_margins(
     return describe(draws, in_turn, find_margins_of(in_turn, level))
 
 
-def score_draw(draws: Draws, number: int) -> tuple[int, tuple[float, float]]:
+def _score_draw(draws: Draws, number: int) -> tuple[int, tuple[float, float]]:
     """Close one loop; its number and its score."""
     return number, score_run(prepare(draws.draw(number)).run())
 

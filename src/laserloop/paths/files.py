@@ -100,7 +100,7 @@ class ScanFile:
     @property
     def format(self) -> Format:
         """By its ending, else by its content."""
-        return find_format(self.name, self.content)
+        return _find_format(self.name, self.content)
 
     @property
     def text(self) -> str:
@@ -165,7 +165,7 @@ def share_format(one: str, other: str) -> bool:
     return not mine or not others or bool(mine & others)
 
 
-def find_format(name: str, content: bytes) -> Format:
+def _find_format(name: str, content: bytes) -> Format:
     """The format of a file."""
     if Path(name).suffix.lower() == SHAPE:
         raise BadInput(

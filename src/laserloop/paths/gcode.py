@@ -148,27 +148,27 @@ def _split_words(code: str, where: str) -> list[tuple[str, str]]:
     )
 
 
-class Dialect(NamedTuple):
+class _Dialect(NamedTuple):
     """How a program is to be understood."""
 
     signal: LaserSignal
     printer: bool  # Marlin and RepRap: P of a dwell is in ms, and G0 goes at the feed
 
 
-def find_dialect(lines: Sequence[str], file: object) -> Dialect:
+def find_dialect(lines: Sequence[str], file: object) -> _Dialect:
     """Of a whole program: the laser by the first of its ways that occurs, in the order of `LaserSignal`."""
     signals, printer = {LaserSignal.MOTION}, False
     for block in parse_lines(lines, file, "MSE"):
         if not LASER.isdisjoint(block.m):  # which decides on the laser, and passes over many an S
             printers = [_is_printers(block) for block in parse_lines(lines, file, "ME")]
-            return Dialect(LaserSignal.SWITCH, any(printers))
+            return _Dialect(LaserSignal.SWITCH, any(printers))
         printer = printer or _is_printers(block)
         if not FAN.isdisjoint(block.m):
             signals.add(LaserSignal.FAN)
         elif _moves_only(block):
             signals |= {LaserSignal.POWER} if "S" in block.values else set()
             signals |= {LaserSignal.MATERIAL} if "E" in block.values else set()
-    return Dialect(next(signal for signal in LaserSignal if signal in signals), printer)
+    return _Dialect(next(signal for signal in LaserSignal if signal in signals), printer)
 
 
 def _is_printers(block: Block) -> bool:
@@ -181,7 +181,7 @@ def _moves_only(block: Block) -> bool:
     return not block.m and all(code in MOTIONS or code in MODES for code in block.g)
 
 
-def read_gcode(file: ScanFile) -> Moves:
+def _read_gcode(file: ScanFile) -> Moves:
     """All moves of a program: G0 to G4, G20, G21, G90 to G92, F, and M3 to M5, S, E, M106 for the laser.
 
     The laser is on by M3 or M4 and S; without these by a growing E, without that by M106, and without all of
@@ -243,7 +243,7 @@ def _is_gcode(beginning: str) -> bool:
 
 GCODE = Format(
     recognises=_is_gcode,
-    read=read_gcode,
+    read=_read_gcode,
     rewrite=_rewrite,
     mark=_mark,
     takes_s_max=True,

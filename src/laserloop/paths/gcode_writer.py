@@ -114,9 +114,9 @@ class _Writer:
         if len(shares) == 1:
             return self._say(line, self._round(powers[0]), feed, rests=rests)
         pieces = (
-            split_dwell(line, shares)
+            _split_dwell(line, shares)
             if rests
-            else split_motion(line, block, move, shares, self._machine, material)
+            else _split_motion(line, block, move, shares, self._machine, material)
         )
         drawn = zip(pieces, powers, strict=True)
         return "\n".join([self._say(piece, self._round(power), feed, rests=rests) for piece, power in drawn])
@@ -136,9 +136,9 @@ class _Writer:
             elif rests:
                 before = f"S{number}\n"
             else:
-                line = set_word(line, "S", number)
+                line = _set_word(line, "S", number)
         if not (isclose(self._feed, feed, rel_tol=SAME) or isnan(feed) or self._machine.is_rapid):
-            line = set_word(line, "F", format_number(feed / self._machine.unit * 60, FEED_DIGITS))
+            line = _set_word(line, "F", format_number(feed / self._machine.unit * 60, FEED_DIGITS))
             self._feed = feed
         if self._names_s:
             self._say_earlier(s)
@@ -150,7 +150,7 @@ class _Writer:
     def _say_earlier(self, s: float) -> None:
         """Put a power in place of those that no lit move has taken."""
         for k in self._unused:
-            self._text.lines[k] = set_word(self._text.lines[k], "S", self._format(s))
+            self._text.lines[k] = _set_word(self._text.lines[k], "S", self._format(s))
         self._unused.clear()
 
 
@@ -159,21 +159,21 @@ def _round_s(power: float, scale: float, digits: int) -> float:
     return max(round(power * scale, digits), 10.0**-digits)
 
 
-def split_dwell(line: str, shares: list[float]) -> list[str]:
+def _split_dwell(line: str, shares: list[float]) -> list[str]:
     """A dwell in parts; the last is what the others leave."""
-    letter = next(letter for letter in "PSX" if find_number(line, letter) is not None)
-    first, *others = _part(str(find_number(line, letter)), shares, TIME_DIGITS)
-    return [set_word(line, letter, first), *(f"G4 {letter}{part}" for part in others)]
+    letter = next(letter for letter in "PSX" if _find_number(line, letter) is not None)
+    first, *others = _part(str(_find_number(line, letter)), shares, TIME_DIGITS)
+    return [_set_word(line, letter, first), *(f"G4 {letter}{part}" for part in others)]
 
 
-def split_motion(
+def _split_motion(
     line: str, block: Block, move: Move, shares: list[float], machine: Machine, material: float
 ) -> list[str]:
     """A motion in pieces that end at these shares of its length; the original line becomes the first."""
     bent = machine.motion in ARCS
     targets = find_along(move.points, shares)
     words = _place_words(line, [move.points[0], *targets], machine, bent=bent)
-    if (total := find_number(line, "E")) is not None:
+    if (total := _find_number(line, "E")) is not None:
         words["E"] = _part(total, shares, LENGTH_DIGITS)
         if machine.absolute_material:
             digits = max(LENGTH_DIGITS, _count_digits(total))
@@ -182,9 +182,9 @@ def split_motion(
     if bent:
         words |= _bend_words(block, move, shares, targets, machine)
     if "I" in words:
-        line = remove_word(line, "R")
+        line = _remove_word(line, "R")
     for letter, numbers in words.items():
-        line = set_word(line, letter, numbers[0])
+        line = _set_word(line, letter, numbers[0])
     others = (
         " ".join(f"{letter}{numbers[k]}" for letter, numbers in words.items()) for k in range(1, len(shares))
     )
@@ -195,7 +195,7 @@ def _place_words(line: str, places: list[complex], machine: Machine, *, bent: bo
     """X and Y of each piece; the last ends exactly where the line ended."""
     words = dict[str, list[str]]()
     for letter, part in (("X", "real"), ("Y", "imag")):
-        written = find_number(line, letter)
+        written = _find_number(line, letter)
         if written is None and not bent:
             continue
         digits = max(LENGTH_DIGITS, _count_digits(written or ""))
@@ -243,13 +243,13 @@ def _count_digits(number: str) -> int:
     return len(number.partition(".")[2])
 
 
-def find_number(line: str, letter: str) -> str | None:
+def _find_number(line: str, letter: str) -> str | None:
     """The number of a word as it is written, if there is one."""
     word = _find(line, letter)
     return None if word is None else "".join(word[2].split())
 
 
-def set_word(line: str, letter: str, number: str) -> str:
+def _set_word(line: str, letter: str, number: str) -> str:
     """With another number of a word, or with the word added behind the last one."""
     word = _find(line, letter)
     if word is not None:
@@ -264,7 +264,7 @@ def set_word(line: str, letter: str, number: str) -> str:
     return _mend_checksum(f"{line[:at]}{' ' if spaced else ''}{letter}{number}{line[at:]}")
 
 
-def remove_word(line: str, letter: str) -> str:
+def _remove_word(line: str, letter: str) -> str:
     """Without a word."""
     word = _find(line, letter)
     return line if word is None else _mend_checksum(f"{line[: word.start()]}{line[word.end() :]}")

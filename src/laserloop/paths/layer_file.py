@@ -43,7 +43,7 @@ VALUE = re.compile(r"\$\$\s*\w+[\s/,]*([^\s,/]+)")
 
 
 @dataclass(slots=True)
-class Command:
+class _Command:
     """One `$$` command and the lines that its values stand on."""
 
     line: int
@@ -55,7 +55,7 @@ class Command:
         return [(line, text) for line, chunk in self.chunks for text in SEPARATOR.split(chunk) if text]
 
 
-def read_layer_file(file: ScanFile) -> Moves:
+def _read_layer_file(file: ScanFile) -> Moves:
     """All moves of a layer file, with `$$SPEED` (mm/s) and `$$POWER` (W) where it has them."""
     if re.search(rb"^\s*\$\$BINARY\b", file.content[:100_000], re.MULTILINE):
         raise BadInput(
@@ -65,9 +65,9 @@ def read_layer_file(file: ScanFile) -> Moves:
     return Moves(layers.follow(_read_commands(split_lines(file.text), file)), layers.describe)
 
 
-def _read_commands(lines: list[str], file: ScanFile) -> Iterator[Command]:
+def _read_commands(lines: list[str], file: ScanFile) -> Iterator[_Command]:
     """Command by command, each complete with what follows it on further lines."""
-    command: Command | None = None
+    command: _Command | None = None
     for line, content in enumerate(lines, start=1):
         before, *started = (COMMENT.sub(" ", content) if "//" in content else content).split("$$")
         if before.strip():
@@ -80,7 +80,7 @@ def _read_commands(lines: list[str], file: ScanFile) -> Iterator[Command]:
             elif not words.strip().upper().startswith("HEADERSTART"):
                 raise _no_header(f"{file}, line {line}", short_repr(content.strip()))
             name, _, values = words.partition("/")
-            command = Command(line, name.strip().upper(), [(line, values)])
+            command = _Command(line, name.strip().upper(), [(line, values)])
     if command is None:
         raise _no_header(f"{file}, line 1", "empty")
     yield command
@@ -104,7 +104,7 @@ class Layers:
         self._count = 0  # layers so far
         self._unknown: dict[str, int] = {}  # command → its first line
 
-    def follow(self, commands: Iterable[Command]) -> Iterator[Move]:
+    def follow(self, commands: Iterable[_Command]) -> Iterator[Move]:
         """The moves, layer after layer."""
         for command in commands:
             where = f"{self._file}, line {command.line}"
@@ -143,10 +143,10 @@ class Layers:
         if self._announced not in (None, self._count):
             yield f"{self._file} announces {self._announced:g} layers, but has {self._count}"
 
-    def _move(self, command: Command, points: list[complex]) -> Move:
+    def _move(self, command: _Command, points: list[complex]) -> Move:
         return Move(command.line, points, self.power != 0, self._level or 0.0, self.speed, self.power)
 
-    def _read_points(self, command: Command, where: str, *, each: int, what: str) -> list[complex]:
+    def _read_points(self, command: _Command, where: str, *, each: int, what: str) -> list[complex]:
         """The coordinates after some whole numbers, the last of which says how many `what` there are."""
         if self._level is None:
             raise BadInput(
@@ -166,11 +166,11 @@ class Layers:
         scale = self._scale(where)
         return [complex(x * scale, y * scale) for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
 
-    def _read_values(self, command: Command) -> list[float]:
+    def _read_values(self, command: _Command) -> list[float]:
         name = f"a value of $${command.name}"
         return [parse_number(text, name, f"{self._file}, line {line}") for line, text in command.numbers()]
 
-    def _read_one(self, command: Command, where: str) -> float:
+    def _read_one(self, command: _Command, where: str) -> float:
         values = self._read_values(command)
         if len(values) != 1:
             raise BadInput(
@@ -178,13 +178,13 @@ class Layers:
             )
         return values[0]
 
-    def _read_positive(self, command: Command, where: str) -> float:
+    def _read_positive(self, command: _Command, where: str) -> float:
         value = self._read_one(command, where)
         if value <= 0:
             raise BadInput(f"{where}: $${command.name} must be positive, but is {value:g}; correct it.")
         return value
 
-    def _read_power(self, command: Command, where: str) -> float:
+    def _read_power(self, command: _Command, where: str) -> float:
         value = self._read_one(command, where)
         if value < 0:
             raise BadInput(f"{where}: $$POWER must not be negative, but is {value:g}; give W, or 0 for off.")
@@ -243,7 +243,7 @@ class _Writer:
             written.append(self._write(command, own, moves, end) if moves else own)
         return self._text.encode("".join(written))
 
-    def _write(self, command: Command, own: str, moves: list[Move], end: str) -> str:
+    def _write(self, command: _Command, own: str, moves: list[Move], end: str) -> str:
         """A command that draws, with what has to be said before it."""
         wanted = [self._schedule.get(self._count + k) for k in range(len(moves))]
         self._count += len(moves)
@@ -262,7 +262,7 @@ class _Writer:
         return end.join(written) + self._text.end.join(comments) + (trail[0] if trail else "")
 
     def _split_all(
-        self, command: Command, numbers: list[str], moves: list[Move], wanted: list[PowerCommand | None]
+        self, command: _Command, numbers: list[str], moves: list[Move], wanted: list[PowerCommand | None]
     ) -> list[Part]:
         """Hatches or polylines one by one, each with its power and speed."""
         head, parts = HEAD[command.name], list[Part]()
@@ -331,7 +331,7 @@ class _Writer:
         return "" if self._unused[name] else f"$${name}/{number}{end}"
 
 
-def _draw(command: Command, numbers: list[str], parts: list[Part]) -> list[str]:
+def _draw(command: _Command, numbers: list[str], parts: list[Part]) -> list[str]:
     """The values of one command for many hatches, or of one for each polyline."""
     if command.name == "HATCHES":
         return [",".join([numbers[0], str(len(parts)), *(text for part in parts for text in part.numbers)])]
@@ -351,7 +351,7 @@ def _is_layer_file(beginning: str) -> bool:
 
 LAYER_FILE = Format(
     recognises=_is_layer_file,
-    read=read_layer_file,
+    read=_read_layer_file,
     rewrite=lambda file, schedule: _Writer(file, schedule).write(),
     mark=lambda content, mark: insert_mark(
         content, mark, "// {} //", after=r"\$\$HEADERSTART[^\r\n]*(?:\r\n|\r|\n|\Z)"

@@ -34,7 +34,7 @@ Points = list[complex]
 Figures = Iterator[tuple[Points, float]]  # strokes, each with its speed over the usual one
 
 
-def check_length(length: float) -> None:
+def _check_length(length: float) -> None:
     """Refuse a length that no scan has."""
     if not 0 < length <= MAX_LENGTH:
         raise BadInput(
@@ -76,7 +76,7 @@ def trace_spiral(
     Inward it starts on the circle, passes smoothly through the centre and leaves on the mirrored arm.
     `start_angle` is the first heading when outward, the polar angle of the first point when inward.
     """
-    check_length(length)
+    _check_length(length)
     _check_spiral(turns, radius, start_angle)
     end = 2 * pi * turns
     step = sqrt(8 * SAGITTA / _greatest_bend(end, radius / end))
@@ -90,7 +90,7 @@ def trace_spiral(
 
 def trace_diagonal(length: float) -> NDArray[np.float64]:
     """A closed bow-tie with 135° turns at its four vertices, again and again."""
-    check_length(length)
+    _check_length(length)
     loop = HALF_WIDTH * np.array([[-1.0, 0.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [-1.0, 1.0]])
     loop_length = HALF_WIDTH * (4 + 4 * sqrt(2))
     return np.tile(loop, (ceil(length / loop_length) + 1, 1))
@@ -100,7 +100,7 @@ def _trace_raster(
     length: float, hatch: float, first_line: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Coordinates across and along the lines, with line 0 starting at (+, +)."""
-    check_length(length)
+    _check_length(length)
     if not 1e-5 <= hatch <= 2 * HALF_WIDTH:
         raise BadInput(
             f"the hatch must be 1e-5 to {2 * HALF_WIDTH:g} m, but is {hatch:g} m; choose one in between."
@@ -151,7 +151,7 @@ def draw_polyline(rng: np.random.Generator, *, length: float) -> NDArray[np.floa
     A segment that meets the edge gains a vertex there and goes on reflected; the next turn starts from the
     reflected heading. A longer path from the same generator state begins with the shorter one.
     """
-    check_length(length)
+    _check_length(length)
     x, y = rng.uniform(-HALF_WIDTH, HALF_WIDTH, 2)
     vertices: list[Point] = [(float(x), float(y))]
     heading = rng.uniform(-pi, pi)
@@ -208,7 +208,7 @@ def draw_family(name: str, seed: int, length: float, speed: float) -> list[Move]
     """Lit moves of at least `length`, m, at `speed`, m/s; where they do not meet the laser is off."""
     if name not in FAMILIES:
         raise BadInput(f"a family must be one of {', '.join(FAMILIES)}, but got {name!r}; choose one.")
-    check_length(length)
+    _check_length(length)
     rng = np.random.default_rng(seed if name == "polyline" else (seed, list(FAMILIES).index(name)))
     moves, drawn = list[Move](), 0.0
     for points, pace in FAMILIES[name](rng, length):
@@ -219,7 +219,7 @@ def draw_family(name: str, seed: int, length: float, speed: float) -> list[Move]
     return moves
 
 
-def draw_raster(rng: Generator, length: float) -> Figures:
+def _draw_raster(rng: Generator, length: float) -> Figures:
     """Lines to and fro at any angle and hatch, over the rectangle and back."""
     width, height = RADIUS * rng.uniform(0.5, 1.4), RADIUS * rng.uniform(0.5, 1.4)
     lines = hatch_lines(width, height, rng.uniform(0.08e-3, 0.4e-3))
@@ -229,7 +229,7 @@ def draw_raster(rng: Generator, length: float) -> Figures:
         yield way, 1.0
 
 
-def draw_island(rng: Generator, length: float) -> Figures:
+def _draw_island(rng: Generator, length: float) -> Figures:
     """Square islands in random order, each hatched across the one before, with dark jumps between."""
     side = rng.uniform(0.5e-3, 1.0e-3)
     places = np.arange(-HALF_WIDTH + side / 2, HALF_WIDTH - side / 2 + 1e-9, side)
@@ -241,7 +241,7 @@ def draw_island(rng: Generator, length: float) -> Figures:
             yield [centre + turn * z for line in hatch_lines(side, side, hatch) for z in line], 1.0
 
 
-def draw_hairpin(rng: Generator, length: float) -> Figures:
+def _draw_hairpin(rng: Generator, length: float) -> Figures:
     """Bundles of narrow U-turns, each as long, as dense and as slanted as it likes."""
     here = complex(*rng.uniform(-0.5, 0.5, 2)) * HALF_WIDTH
     while True:
@@ -261,7 +261,7 @@ def draw_hairpin(rng: Generator, length: float) -> Figures:
         here = start + bundle[-1]
 
 
-def draw_spiral(rng: Generator, length: float) -> Figures:
+def _draw_spiral(rng: Generator, length: float) -> Figures:
     """A spiral of any turns, size and sense, outward or inward."""
     points = trace_spiral(
         length,
@@ -274,7 +274,7 @@ def draw_spiral(rng: Generator, length: float) -> Figures:
     yield [complex(x, y) for x, y in points], 1.0
 
 
-def draw_star(rng: Generator, length: float) -> Figures:
+def _draw_star(rng: Generator, length: float) -> Figures:
     """Star polygons, turned a little from one round to the next."""
     corners = int(rng.choice((5, 7, 11)))
     skip = int(rng.integers(2, corners // 2 + 1))
@@ -287,7 +287,7 @@ def draw_star(rng: Generator, length: float) -> Figures:
         here = points[-1]
 
 
-def draw_zigzag(rng: Generator, length: float) -> Figures:
+def _draw_zigzag(rng: Generator, length: float) -> Figures:
     """Teeth of one size and angle, reflected at the edges of the area."""
     tooth, turn = rng.uniform(0.3e-3, 1.2e-3), rng.uniform(np.radians(60), np.radians(160))
     heading = rng.uniform(-np.pi, np.pi)
@@ -299,7 +299,7 @@ def draw_zigzag(rng: Generator, length: float) -> Figures:
         here = reached[-1]
 
 
-def draw_arc(rng: Generator, length: float) -> Figures:
+def _draw_arc(rng: Generator, length: float) -> Figures:
     """Arcs of any radius, one after another; without room for one, a straight line to the centre."""
     here, heading = complex(*rng.uniform(-0.5, 0.5, 2)) * HALF_WIDTH, rng.uniform(-np.pi, np.pi)
     while True:
@@ -319,12 +319,12 @@ def draw_arc(rng: Generator, length: float) -> Figures:
         here, heading = points[-1], heading + side * sweep
 
 
-def draw_corners(rng: Generator, length: float) -> Figures:
+def _draw_corners(rng: Generator, length: float) -> Figures:
     """The random polylines of the paper's corner-rich ensemble."""
     yield [complex(x, y) for x, y in draw_polyline(rng, length=length)], 1.0
 
 
-def draw_strokes(rng: Generator, length: float) -> Figures:
+def _draw_strokes(rng: Generator, length: float) -> Figures:
     """Short strokes of some legs, as of letters, with dark jumps between."""
     while True:
         here = tuple(rng.uniform(-0.9, 0.9, 2) * HALF_WIDTH)
@@ -338,7 +338,7 @@ def draw_strokes(rng: Generator, length: float) -> Figures:
         yield stroke, 1.0
 
 
-def draw_speeds(rng: Generator, length: float) -> Figures:
+def _draw_speeds(rng: Generator, length: float) -> Figures:
     """A wandering line whose speed changes from leg to leg."""
     here, heading = tuple(rng.uniform(-0.8, 0.8, 2) * HALF_WIDTH), rng.uniform(-np.pi, np.pi)
     while True:
@@ -357,14 +357,14 @@ def hatch_lines(width: float, height: float, hatch: float) -> list[Points]:
 
 
 FAMILIES: dict[str, Callable[[Generator, float], Figures]] = {
-    "raster": draw_raster,
-    "island": draw_island,
-    "hairpin": draw_hairpin,
-    "spiral": draw_spiral,
-    "star": draw_star,
-    "zigzag": draw_zigzag,
-    "arc": draw_arc,
-    "polyline": draw_corners,
-    "stroke": draw_strokes,
-    "speed": draw_speeds,
+    "raster": _draw_raster,
+    "island": _draw_island,
+    "hairpin": _draw_hairpin,
+    "spiral": _draw_spiral,
+    "star": _draw_star,
+    "zigzag": _draw_zigzag,
+    "arc": _draw_arc,
+    "polyline": _draw_corners,
+    "stroke": _draw_strokes,
+    "speed": _draw_speeds,
 }

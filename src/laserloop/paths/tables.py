@@ -58,7 +58,7 @@ Row = tuple[int, list[str]]  # line and cells
 
 def read_segments(file: ScanFile) -> Moves:
     """All moves of a segment table; Pmod is a share of the full power, if that is known."""
-    table = Segments(file)
+    table = _Segments(file)
     return Moves((move for _, move in table), table.describe)
 
 
@@ -69,7 +69,7 @@ def _tell_share(file: ScanFile, name: str) -> str:
     return f"{file}: {name} is taken as a share of the laser's full power, {file.power_max:g} W"
 
 
-class Header(NamedTuple):
+class _Header(NamedTuple):
     """What a table says of itself."""
 
     unit: float  # m
@@ -77,7 +77,7 @@ class Header(NamedTuple):
     announced: tuple[int, int] | None  # line, and how many rows it says that there are
 
 
-class Segments:
+class _Segments:
     """The moves of a table, each with its line."""
 
     def __init__(self, file: ScanFile) -> None:
@@ -127,7 +127,7 @@ class Segments:
             )
 
 
-def _read_header(rows: Iterator[Row], file: ScanFile) -> Header:
+def _read_header(rows: Iterator[Row], file: ScanFile) -> _Header:
     """Passes over the header."""
     shown, announced = "empty", None
     for _, (line, cells) in zip(range(HEADER_LINES), rows, strict=False):
@@ -140,7 +140,7 @@ def _read_header(rows: Iterator[Row], file: ScanFile) -> Header:
                     f"{file}, line {line}: the columns after Mode must be X Y Z in m or mm, such as X(mm), "
                     f"but are {short_repr(' '.join(cells[1:4]))}; name their unit."
                 )
-            return Header(UNITS[units.pop()], "pmod" not in names, announced)
+            return _Header(UNITS[units.pop()], "pmod" not in names, announced)
         if len(cells) == 1 and cells[0].isascii() and cells[0].isdigit() and len(cells[0]) < MOST_DIGITS:
             announced = line, int(cells[0])
         shown = short_repr(" ".join(cells))
@@ -169,7 +169,7 @@ def _parse_segment(cells: list[str], where: str) -> list[float]:
 def write_segments(file: ScanFile, schedule: Schedule) -> bytes:
     """The table with the powers and speeds that are wanted: the same rows, more where a move is split."""
     text = file.split()
-    table = Segments(file)
+    table = _Segments(file)
     if table.scale is None:
         raise BadInput(f"{file}: Pmod is a share of the laser's full power, but that is not given; give it.")
     added = 0
@@ -219,7 +219,7 @@ def _set_cell(line: str, column: int, number: str) -> str:
     return f"{line[:low]}{number}{line[high:]}"
 
 
-def mark_segments(content: bytes, mark: str) -> bytes:
+def _mark_segments(content: bytes, mark: str) -> bytes:
     """Behind the columns' names: programs that read tables pass over that line whole, and over no other."""
     content = OLD_TAIL.sub(b"", content[:HEAD]) + content[HEAD:]
     names = re.search(rb"^[ \t]*Mode\b[^\r\n]*", content, re.MULTILINE | re.IGNORECASE)
@@ -228,7 +228,7 @@ def mark_segments(content: bytes, mark: str) -> bytes:
     return content[: names.end()] + f"  # {clean_mark(mark)}".encode("ascii") + content[names.end() :]
 
 
-def is_segment_table(beginning: str) -> bool:
+def _is_segment_table(beginning: str) -> bool:
     """Whether a line names the columns."""
     return bool(re.search(r"^\s*Mode\s+X", beginning, re.MULTILINE | re.IGNORECASE))
 
@@ -307,7 +307,7 @@ def _parse_event(content: str, where: str) -> Event:
     return Event(time, complex(x, y), z, share)
 
 
-def write_events(file: ScanFile, schedule: Schedule) -> bytes:
+def _write_events(file: ScanFile, schedule: Schedule) -> bytes:
     """The series with the powers and speeds that are wanted; what splits a way comes before its last row.
 
     The power of a way stands in the row that it starts from.
@@ -358,7 +358,7 @@ def _set_event(row: str, numbers: dict[int, str]) -> str:
     return EVENT_CELL.sub(lambda cell: numbers.get(next(cells), cell[0]), row)
 
 
-def is_event_series(beginning: str) -> bool:
+def _is_event_series(beginning: str) -> bool:
     """Whether the first line that says anything could be that of an event series."""
     first = next(filter(says_something, split_lines(beginning)), "")
     cells = SEPARATOR.split(first.strip(", \t"))
@@ -366,5 +366,7 @@ def is_event_series(beginning: str) -> bool:
     return len(cells) in sizes and all(re.fullmatch(r"[-+.0-9eE]+", cell) for cell in cells)
 
 
-SEGMENTS = Format(recognises=is_segment_table, read=read_segments, rewrite=write_segments, mark=mark_segments)
-EVENTS = Format(recognises=is_event_series, read=read_events, rewrite=write_events)
+SEGMENTS = Format(
+    recognises=_is_segment_table, read=read_segments, rewrite=write_segments, mark=_mark_segments
+)
+EVENTS = Format(recognises=_is_event_series, read=read_events, rewrite=_write_events)

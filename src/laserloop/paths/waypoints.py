@@ -36,7 +36,7 @@ DIGITS = 4  # of W and mm/s
 LENGTH_DIGITS = 6  # of mm
 
 
-def read_waypoints(file: ScanFile) -> Track:
+def _read_waypoints(file: ScanFile) -> Track:
     """The track through the waypoints, all in layer 1.
 
     Blank lines, lines that start with #, and further columns named in the header are passed over.
@@ -148,12 +148,12 @@ def _parse_leg(cells: list[str], column: int, name: str, where: str) -> float:
     return value
 
 
-def write_waypoints(file: ScanFile, schedule: Schedule) -> bytes:
+def _write_waypoints(file: ScanFile, schedule: Schedule) -> bytes:
     """The same rows with the powers and speeds that are wanted, and more where a leg is split.
 
     Missing columns are added.
     """
-    read_waypoints(file)  # what cannot be read cannot be written
+    _read_waypoints(file)  # what cannot be read cannot be written
     text = file.split()
     header, *rows = [k for k, line in enumerate(text.lines) if says_something(line)]
     _, columns = next(_read_rows([text.lines[header]], file))
@@ -236,8 +236,8 @@ def _has_header(beginning: str) -> bool:
 
 WAYPOINTS = Format(
     recognises=_has_header,
-    read=read_waypoints,
+    read=_read_waypoints,
     is_polyline=True,
-    rewrite=write_waypoints,
+    rewrite=_write_waypoints,
     mark=lambda content, mark: insert_mark(content, mark, "# {}"),
 )

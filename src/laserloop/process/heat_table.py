@@ -68,7 +68,7 @@ class HeatTable:
         for _ in range(8):
             off = (self.heat_of(theta) - heat) / self.stiffness_of(theta)
             theta = np.clip(theta - off, knots[0], knots[-1])
-        pieces = quadratics(theta, step / self.stiffness_of(theta))
+        pieces = _quadratics(theta, step / self.stiffness_of(theta))
         part, zero = np.modf(-heat[0] / step)
         pieces[:, 0] -= pieces[int(zero) + 1] @ (1.0, part, part * part)  # no heat is exactly no rise
         return np.ascontiguousarray(pieces.T), float(heat[0]), 1.0 / step
@@ -106,7 +106,7 @@ def tabulate(material: Material, ambient: float, cells: int = CELLS) -> HeatTabl
     T = solid.invert(theta)
     step = theta[1] - theta[0]
     heat, capacity, k = solid.at(T)[:, 1], material.apparent_capacity(T), material.conductivity(T)
-    slopes = quadratics(heat, capacity / k * step)[:, 1] / step
+    slopes = _quadratics(heat, capacity / k * step)[:, 1] / step
     if material.melting is not None:
         melt = _Integrals(material, (material.valid[1], material.last), material.melting.knots())
         more = _check_cells(melt.sums[-1, 0] / step, material)
@@ -119,8 +119,8 @@ def tabulate(material: Material, ambient: float, cells: int = CELLS) -> HeatTabl
         ambient=ambient,
         low=float(low),
         per_step=float(1.0 / step),
-        heat=quadratics(heat, capacity / k * step),
-        temperature=quadratics(T, step / k),
+        heat=_quadratics(heat, capacity / k * step),
+        temperature=_quadratics(T, step / k),
         stiffest=float(slopes.max()),
     )
     table.heat[:, 0] -= table.heat_of(np.zeros(1))  # so that a plate at rest holds exactly no heat
@@ -137,7 +137,7 @@ def _check_cells(wanted: float, material: Material) -> int:
     return int(np.ceil(wanted))
 
 
-def quadratics(value: FloatArray, slope: FloatArray) -> FloatArray:
+def _quadratics(value: FloatArray, slope: FloatArray) -> FloatArray:
     """Pieces with exact ends and exact first slope; a linear one before the first and after the last."""
     rise, first = np.diff(value), slope[:-1].copy()
     first = np.where(first < 2.0 * rise, first, rise)  # a piece that would bend over becomes a straight line

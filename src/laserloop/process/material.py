@@ -277,7 +277,7 @@ def check_table(
     columns: Mapping[str, object], where: str, rows: Sequence[str] | None = None, *, least: int = 2
 ) -> dict[str, FloatArray]:
     """The columns as arrays, if they are equally long, positive, and T rises; `rows` names the rows."""
-    lists = {name: check_list(values, f"{name} of {where}") for name, values in columns.items()}
+    lists = {name: _check_list(values, f"{name} of {where}") for name, values in columns.items()}
     lengths = [len(values) for values in lists.values()]
     if min(lengths) != max(lengths) or lengths[0] < least:
         few = "two rows" if least > 1 else "one row"
@@ -303,7 +303,7 @@ def check_table(
     return table
 
 
-def check_list(value: object, where: str) -> list[object]:
+def _check_list(value: object, where: str) -> list[object]:
     """The values one by one, if they are a list, a tuple or a column."""
     if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1):
         return list(value)
@@ -491,7 +491,7 @@ def _check_keys(
 
 
 def _check_polynomial(value: object, where: str) -> Property:
-    values = check_list(value, where)
+    values = _check_list(value, where)
     if not 1 <= len(values) <= MOST_COEFFICIENTS:
         raise BadInput(
             f"a polynomial must have 1 to {MOST_COEFFICIENTS} coefficients, "

@@ -166,7 +166,7 @@ class Process:
     camera: CameraSettings = field(default_factory=CameraSettings)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", read_name(self.name, "a process"))
+        object.__setattr__(self, "name", _read_name(self.name, "a process"))
         for name, (kind, cure) in PARTS.items():
             check_kind(getattr(self, name), kind, f"the {name} of a process", cure)
         for entry in KEYS:
@@ -218,9 +218,9 @@ class Process:
         found = check_keys(given, where)
         changes: dict[str, Any] = {entry.field: entry.read(value, where) for entry, value in found.items()}
         if "material" in given:
-            changes["material"] = read_inline(given["material"], where)
+            changes["material"] = _read_inline(given["material"], where)
         if "name" in given:
-            changes["name"] = read_name(given["name"], where)
+            changes["name"] = _read_name(given["name"], where)
         return Process()._with(changes)
 
     def change(self, **values: Any) -> "Process":
@@ -271,7 +271,7 @@ class Process:
         )
 
 
-def read_name(given: object, where: str) -> str:
+def _read_name(given: object, where: str) -> str:
     """The name that people give a process; 304 without quotes is one too."""
     text = show(given) if isinstance(given, int) and not isinstance(given, bool) else given
     words = " ".join(text.split()) if isinstance(text, str) else ""
@@ -282,7 +282,7 @@ def read_name(given: object, where: str) -> str:
     return words
 
 
-def read_inline(given: object, where: str) -> Material:
+def _read_inline(given: object, where: str) -> Material:
     """A material by name, or the whole of it as a mapping."""
     if isinstance(given, str):
         return find_material(given)
