@@ -141,7 +141,7 @@ def draw_side_by_side(records: Sequence[Record]) -> Figure:
     """T_max under several controllers in two columns, as wide as a page."""
     rows = (len(records) + 1) // 2
     figure = Figure(figsize=(2 * WIDTH - 1.6, 1.75 * rows + 0.9))
-    panels = figure.subplots(rows, 2, sharex=True, squeeze=False).ravel()
+    panels = list(figure.subplots(rows, 2, sharex=True, squeeze=False).ravel())
     _plot_panels(figure, panels, records, LONGEST_HALF)
     for axes in panels[: len(records) : 2]:
         axes.set_ylabel("Tₘₐₓ, K")
