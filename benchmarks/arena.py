@@ -22,21 +22,24 @@ from typing import Any
 
 from arena_coverage import cover_all
 from arena_page import write_page
-from arena_rows import choose, first
+from arena_rows import choose, first, share_further, share_tasks
 
-from laserloop.arena.common import go_on, share
-from laserloop.arena.contest import Contest, hold, make_contest, read_runs
-from laserloop.arena.entrants import find_entrant
-from laserloop.arena.figures import draw_standings
-from laserloop.arena.lessons import EPISODES, record_lesson
-from laserloop.arena.levels import LEVELS
-from laserloop.arena.runs import name_run, settings_of
-from laserloop.arena.scores import clock_record, score_record
-from laserloop.arena.standings import rank
-from laserloop.arena.tables import declare
-from laserloop.arena.tasks import FULL_PATHS, PROCESSES, find_task, list_tasks
 from laserloop.loop.scenario import TICKS
 from laserloop.report.save import save, save_figure
+from laserloop.studies.arena.benchmark import (
+    Benchmark,
+    make_benchmark,
+    name_run,
+    read_runs,
+    run_benchmark,
+    settings_of,
+)
+from laserloop.studies.arena.entrants import find_entrant
+from laserloop.studies.arena.leaderboard import draw_standings
+from laserloop.studies.arena.ranking import declare, rank
+from laserloop.studies.arena.scores import clock_record, score_record
+from laserloop.studies.arena.tasks import FULL_PATHS, LEVELS, PROCESSES, find_task, list_tasks
+from laserloop.studies.arena.training_set import EPISODES, record_lesson
 from laserloop.versions import find_versions, hash_loop
 
 ROOT = Path(__file__).parent.parent
@@ -60,15 +63,15 @@ def main() -> None:
     )
     old = read(file)
     if not options.page:
-        contest = leave_known(make_contest(tasks, options.entrants), old["rows"])
+        contest = leave_known(make_benchmark(tasks, options.entrants), old["rows"])
         run(contest, options)
-        whole = make_contest(tasks, options.entrants)
+        whole = make_benchmark(tasks, options.entrants)
         new = join(old, list(collect(contest, options)))
         new["lessons_core_min"] = old.get("lessons_core_min") or time_lessons()
         save(file, pack(new | {"coverage": join_coverage(old, cover_all(read_runs(whole, options.out)))}))
     found = read(file)
     rows = first(choose(found["rows"]))
-    for name, some in (("arena", share(rows)), ("arena_further", go_on(rows))):
+    for name, some in (("arena", share_tasks(rows)), ("arena_further", share_further(rows))):
         if some:
             save_figure(options.results / f"{name}.png", draw_standings(rank(some)))
     save(options.results / "arena.md", write_page(found))
@@ -92,7 +95,7 @@ def read_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def run(contest: Contest, options: argparse.Namespace) -> None:
+def run(contest: Benchmark, options: argparse.Namespace) -> None:
     """Path by path, all levels of it, so that whatever the time is enough for is nearly whole."""
     until = monotonic() + 60.0 * options.minutes
 
@@ -100,7 +103,9 @@ def run(contest: Contest, options: argparse.Namespace) -> None:
         if done % 50 == 0 or done == total:
             print(f"{strftime('%H:%M')}  {done} of {total} runs", flush=True)
 
-    hold(contest, options.out, workers=options.workers, progress=tell, until=lambda: monotonic() > until)
+    run_benchmark(
+        contest, options.out, workers=options.workers, progress=tell, until=lambda: monotonic() > until
+    )
 
 
 def time_lessons() -> float:
@@ -112,20 +117,20 @@ def time_lessons() -> float:
     return (process_time() - began) / len(TIMED) * EPISODES / 60.0
 
 
-def leave_known(contest: Contest, rows: list[Row]) -> Contest:
-    """Without the bouts that this very code has measured before, wherever their runs are now."""
+def leave_known(contest: Benchmark, rows: list[Row]) -> Benchmark:
+    """Without the trials that this very code has measured before, wherever their runs are now."""
     known = {(row["task"], row["entrant"]): row.get("run") for row in rows}
     entrants = {name: find_entrant(name) for name in contest.entrants}
     done = (
         (task, name)
-        for task, name in contest.bouts
+        for task, name in contest.trials
         if (folder := known.get((task, name)))
         and folder == name_run(settings_of(find_task(task), entrants[name]))
     )
     return replace(contest, but=frozenset(done))
 
 
-def collect(contest: Contest, options: argparse.Namespace) -> Iterator[Row]:
+def collect(contest: Benchmark, options: argparse.Namespace) -> Iterator[Row]:
     """The rows of all runs on disk."""
     for kept in read_runs(contest, options.out):
         clock = clock_record(kept.record)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from laserloop.arena.standings import compare
+from laserloop.studies.arena.ranking import compare
 
 Row = dict[str, Any]
 LEVELS = ("off", "nominal", "hard")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from laserloop.arena.tasks import FULL_PATHS
+from laserloop.studies.arena.tasks import FULL_PATHS
 
 Row = dict[str, Any]
 

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from arena_answers import LEVELS, contrast, pair, write_verdicts
 from arena_costs import write_costs
-from arena_rows import choose, count_paths, first
+from arena_rows import choose, count_paths, first, share_further, share_tasks
 
-from laserloop.arena.common import go_on, share
-from laserloop.arena.standings import rank, time_all
-from laserloop.arena.tasks import FULL_PATHS
 from laserloop.control.margins import LEVEL
+from laserloop.studies.arena.ranking import rank, time_all
+from laserloop.studies.arena.tasks import FULL_PATHS
 
 Row = dict[str, Any]
 Standings = dict[str, dict[str, Row]]
@@ -36,7 +35,7 @@ WHY = {
     "twin-corrected": "what one diffusivity gets wrong repeats with the shape of the path, so it can be learned; what the "
     "camera and the plant do otherwise than told cannot",
     "koopman": "one linear map for each kind of turn: paths of other kinds fall between them",
-    "affine-history": "a network near its lessons; far from them it has nothing to hold on to",
+    "affine-history": "a network near its lessons; far from them it has nothing to run_benchmark on to",
     "tide": "the same of the whole horizon at once; four linearisations a tick",
     "tide-quantile": "the same, and it knows how unsure it is",
     "fno": "it sees the surface itself, noise included",
@@ -71,7 +70,7 @@ def tell_counting(rows: list[Row]) -> str:
 def write_page(found: Row) -> str:
     """Standings, answers, and a sentence for each."""
     rows = first(choose(found["rows"]))
-    shared, more = share(rows), go_on(rows)
+    shared, more = share_tasks(rows), share_further(rows)
     standings = rank(shared)
     levels = list(dict.fromkeys(row["level"] for row in rows))
     codes = sorted({row["code"] for row in rows})
@@ -244,7 +243,7 @@ def write_answers(rows: Sequence[Row]) -> str:
 
 
 def write_coverage(found: Row, standings: Standings) -> str:
-    """How often margins hold that other families, or the undisturbed level, promised."""
+    """How often margins run_benchmark that other families, or the undisturbed level, promised."""
     told = {(row["entrant"], row["level"]): row for row in found.get("coverage", [])}
     lines = [
         "## Promised and kept",

@@ -21,12 +21,12 @@ import gymnasium
 import numpy as np
 
 import laserloop.gym
-from laserloop.arena.environments.twin_env import TwinVectorEnv
 from laserloop.control.problem import MpcProblem
 from laserloop.native.twin_player import TwinPlayer
 from laserloop.paths import find_path
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.process import Process
+from laserloop.studies.arena.environments import TwinVectorEnv
 
 ROOT = Path(__file__).parent.parent
 TICKS = 320

@@ -16,14 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from blind_test import NEAR, WIDE, Candidate, Episode, test_blindly
 from learned_page import write_page
 
-from laserloop.arena.entrant import COST_FILE, Entrant, Seat
-from laserloop.arena.entrants import LEARNERS, find_entrant
-from laserloop.arena.exam import NEAR, WIDE, Candidate, Episode, examine
-from laserloop.arena.lessons import PROCESS
-from laserloop.arena.shelf import name_folder
-from laserloop.arena.tasks import SPLITS
 from laserloop.control.mpc import MpcController
 from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.paths.shapes import FAMILIES
@@ -32,6 +27,10 @@ from laserloop.predict.twin import TwinPredictor
 from laserloop.predict.window import WindowPredictor
 from laserloop.process import find_process
 from laserloop.report.save import dump, save
+from laserloop.studies.arena.entrant import COST_FILE, Entrant, TaskContext
+from laserloop.studies.arena.entrants import LEARNERS, find_entrant, find_model_folder
+from laserloop.studies.arena.tasks import SPLITS
+from laserloop.studies.arena.training_set import PROCESS
 from laserloop.versions import find_versions, hash_loop
 
 ROOT = Path(__file__).parent.parent
@@ -75,7 +74,7 @@ def list_predictors() -> list[str]:
 
 def is_trained(name: str) -> bool:
     plain, _, seed = name.partition("@")
-    return (name_folder(plain, int(seed)) / COST_FILE).exists()
+    return (find_model_folder(plain, int(seed)) / COST_FILE).exists()
 
 
 def tell(entrant: Entrant) -> Row:
@@ -97,7 +96,7 @@ def find_candidate(entrant: Entrant) -> Candidate:
         model = find_model(entrant.settings["model"])
         return Candidate(WindowPredictor(model), subgrid=model.reading == "peak")
     problem = make_twin_problem(MpcProblem(window=process.window, power=process.laser.power))
-    controller = entrant.make(Seat(problem=problem, process=process, fastest=process.speed))
+    controller = entrant.make(TaskContext(problem=problem, process=process, fastest=process.speed))
     assert isinstance(controller, MpcController)
     return Candidate(controller.predictor)
 
@@ -118,7 +117,7 @@ def keep_exam(entrants: dict[str, Entrant], out: Path) -> dict[str, Row]:
                 continue
             candidates = {name: find_candidate(entrants[name]) for name in missing}
             episode = Episode(family, SPLITS["validation"].start, shake)
-            for name, found in examine(candidates, episode).items():
+            for name, found in test_blindly(candidates, episode).items():
                 done[name] = {"of": known[name], "k": np.round(found, 3).tolist()}
             save(file, json.dumps(kept).encode())
             print(f"exam: {key}", flush=True)

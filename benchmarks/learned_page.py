@@ -44,8 +44,8 @@ def head(found: Row, exam: Row, loop: Sequence[Row]) -> str:
     return f"""# What is learned, and what it is worth in the loop
 
 Made by `python benchmarks/learned.py` (code of the loop {found["code"]}). Plant `graded` of 0.2.0 ([what changed](nested_plant.md)), process `304` (window 760–800 K,
-ticks of 125 µs). All who learn had the same lessons (`python -m laserloop.arena.lessons`, 240 episodes, 76,800 plant steps)
-and were trained by `python -m laserloop.arena.train`; where no seed is named it is 0, the one that ships. The exam is on one
+ticks of 125 µs). All who learn had the same lessons (`python -m laserloop.studies.arena.training_set`, 240 episodes, 76,800 plant steps)
+and were trained by `python -m laserloop.studies.arena.train`; where no seed is named it is 0, the one that ships. The exam is on one
 validation path of each family; the closed loops are those of [the arena](arena.md). The paper's own models (`paper-…`) were
 trained on the paper's grid and keep their own cost and margin. The networks of the paper plan by as many QPs a tick as help, with
 a line search; TiDE by four without one.

@@ -30,15 +30,15 @@ class Cautious:
 
 def main(picture: str | None = None) -> float:
     """Returns its RMS from the window's middle on one public task, K; the twin meets it there."""
-    from laserloop.arena.entrants import find_entrant
-    from laserloop.arena.runs import play
-    from laserloop.arena.scores import score_record
-    from laserloop.arena.tasks import find_task
+    from laserloop.report import save_figure
     from laserloop.report.run_figures import draw_comparison
-    from laserloop.report.save import save_figure
+    from laserloop.studies.arena.benchmark import run_entrant
+    from laserloop.studies.arena.entrants import find_entrant
+    from laserloop.studies.arena.scores import score_record
+    from laserloop.studies.arena.tasks import find_task
 
     task = find_task("zigzag-304-nominal-v1:10000@60")
-    records = [play(task, find_entrant(name)) for name in (f"{__file__}:Cautious", "twin")]
+    records = [run_entrant(task, find_entrant(name)) for name in (f"{__file__}:Cautious", "twin")]
     found = [float(score_record(record)["rms_k"]) for record in records]
     print(f"{task.name}: Cautious {found[0]:.1f} K from the middle, twin {found[1]:.1f} K")
     if picture:

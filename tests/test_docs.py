@@ -28,7 +28,7 @@ DIRECTIVES = {
 }
 LOOKS_RUNNABLE = re.compile(r"^\s*(laserloop|make|pip|python|import|from)\s", re.MULTILINE)
 # What a text block may need that is not here, or takes too long.
-ELSEWHERE = re.compile(r"tcp://|SLURMCluster|--host 0\.0\.0\.0|laserloop\.arena\.lessons")
+ELSEWHERE = re.compile(r"tcp://|SLURMCluster|--host 0\.0\.0\.0|laserloop\.studies\.arena\.training_set")
 # Options added to commands that would take minutes. Everything else runs as the page says it.
 SHORTER = {
     "laserloop ensemble corner --out data/corner": "--runs 2 --workers 1",

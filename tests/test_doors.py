@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import laserloop
@@ -12,15 +13,10 @@ HOUSE = Path(laserloop.__file__).parent
 DOORS: dict[str, set[str]] = {
     "__init__": {"bad_input", "control", "data", "loop", "paths", "plant", "process", "script"},
     "__main__": {"cli"},
-    "arena": {  # assembles tasks, controllers of any kind, loops and pages
-        *("bad_input", "jobs", "control", "data", "logs", "loop", "native", "paths", "plant"),
-        *("predict", "process", "report", "store", "versions"),
-    },
     "bad_input": set(),
     "bench": {"bad_input", "control", "data", "loop", "native", "paths", "plant", "predict", "process"},
     "cli": {
         *(
-            "arena",
             "bad_input",
             "bench",
             "control",
@@ -49,7 +45,7 @@ DOORS: dict[str, set[str]] = {
     "control": {"bad_input", "paths", "plant", "predict", "process"},
     "data": {"bad_input", "jobs", "paths", "plant", "process"},
     "evaluation": {"bad_input", "data", "paths", "plant", "predict", "process", "store", "versions"},
-    "gym": {"arena", "bad_input", "paths"},  # registers the environments of the arena
+    "gym": {"bad_input", "paths"},  # registers the environments of the arena by their names
     "identification": {"bad_input", "logs", "paths", "plant", "predict", "process"},
     "live": {"bad_input", "control", "loop", "paths", "planning", "plant", "predict", "process", "report"},
     "logs": {"bad_input", "paths", "plant", "process"},
@@ -85,7 +81,7 @@ DOORS: dict[str, set[str]] = {
     "store": {"bad_input", "versions"},
     "studies": {
         *("bad_input", "bench", "jobs", "control", "data", "evaluation", "loop", "paths", "plant"),
-        *("predict", "process", "report", "store"),
+        *("predict", "process", "report", "store", "logs", "native", "versions"),
     },
     "versions": set(),
 }
@@ -144,3 +140,24 @@ def test_predictors_and_controllers_see_of_the_plant_only_the_camera() -> None:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("laserloop.plant"):
                 assert node.module == "laserloop.plant.camera", f"{file.name} imports {node.module}"
+
+
+def public_names(room: str) -> set[str]:
+    """What a room lists; of a module beside the rooms all that has no underscore."""
+    module = import_module(f"laserloop.{room}")
+    own = (name for name in vars(module) if not name.startswith("_"))
+    return set(getattr(module, "__all__", own if Path(str(module.__file__)).name != "__init__.py" else ()))
+
+
+def test_the_arena_takes_only_names_that_a_room_lists() -> None:
+    """A study stands on the library as any user of it does."""
+    for file in sorted((HOUSE / "studies" / "arena").glob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("laserloop."):
+                room = str(node.module).split(".")[1]
+                if room != "studies":
+                    taken = {alias.name for alias in node.names}
+                    assert node.module == f"laserloop.{room}", f"{file.name} reaches into {node.module}"
+                    assert taken <= public_names(room), f"{file.name}: {taken - public_names(room)}"
+            elif isinstance(node, ast.Import):
+                assert not any(alias.name.startswith("laserloop") for alias in node.names), file.name

@@ -27,7 +27,7 @@ def test_every_public_name_is_there_and_explained() -> None:
         assert thing.__doc__, name
 
 
-@pytest.mark.parametrize("room", ["data", "predict"])
+@pytest.mark.parametrize("room", ["control", "data", "logs", "loop", "native", "predict", "report"])
 def test_a_room_has_every_name_that_it_lists(room: str) -> None:
     house = import_module(f"laserloop.{room}")
     assert all(getattr(house, name) is not None for name in house.__all__)

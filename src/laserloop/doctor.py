@@ -16,7 +16,6 @@ EXTRAS = {
     "train": ("PyTorch", ("torch",), "training of networks"),
     "logs": ("h5py and PyArrow", ("h5py", "pyarrow"), "logs in HDF5 and tables in Parquet"),
     "gym": ("Gymnasium", ("gymnasium",), "environments for learners"),
-    "rl": ("stable-baselines3", ("stable_baselines3",), "training by trial and reward"),
 }
 TICKS = 60  # of the self-test
 HELD = 5.0  # K from the middle of the window that the twin keeps on the diagonal; it keeps ±2

@@ -5,17 +5,17 @@ gymnasium.make("laserloop/Diagonal-v1", level="nominal")
 gymnasium.make_vec("laserloop/Twin-v1", num_envs=128)
 """
 
-from laserloop.arena.tasks import VERSION
 from laserloop.bad_input import BadInput
-from laserloop.paths.shapes import FAMILIES
+from laserloop.paths import FAMILIES
 
 try:
     from gymnasium import register, registry
 except ModuleNotFoundError as missing:
     raise BadInput("environments need Gymnasium: pip install 'laserloop[gym]'") from missing
 
-ROOM = "laserloop.arena.environments"
-PLANT_ENV, TWIN_ENV = f"{ROOM}.loop_env:LoopEnv", f"{ROOM}.twin_env:TwinVectorEnv"
+VERSION = 1  # of the tasks
+ROOM = "laserloop.studies.arena.environments"
+PLANT_ENV, TWIN_ENV = f"{ROOM}:LoopEnv", f"{ROOM}:TwinVectorEnv"
 PATHS = ("diagonal", *FAMILIES)
 NAMES = tuple(f"laserloop/{path.capitalize()}-v{VERSION}" for path in PATHS)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "casadi", "torch", "dask", "zarr")
 STUDY = ("check", "claims", "contexts", "figures", "loop_claims", "offline_claims", "report", "results")
-# Rooms that only show results, and what judges and shows those of a study.
-SHOWING = {"cli", "live", "report", *(f"studies/halilovic/{name}.py" for name in STUDY)}
+# Rooms that only show results, what does so in a study, and the study that names its own files for its runs.
+SHOWING = {"cli", "live", "report", "arena", *(f"studies/halilovic/{name}.py" for name in STUDY)}
 # In `predict`, what only some controllers need; they name their files themselves.
 LEARNED = {
     *("networks.py", "model.py", "models", "training.py", "torch_training.py", "window.py"),

@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from laserloop.arena import booth
-from laserloop.arena.booth import enter_own, read_foresight
-from laserloop.arena.entrants import find_entrant
-from laserloop.arena.runs import Record, play
-from laserloop.arena.scores import clock_record, score_record
-from laserloop.arena.tasks import Task
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Status
 from laserloop.loop.record import COMPLETED
+from laserloop.studies.arena import sandbox
+from laserloop.studies.arena.benchmark import Record, run_entrant
+from laserloop.studies.arena.entrants import find_entrant
+from laserloop.studies.arena.sandbox import enter_own, read_foresight
+from laserloop.studies.arena.scores import clock_record, score_record
+from laserloop.studies.arena.tasks import Task
 
 TASK = Task(family="raster", seed=10_000, ticks=14)
 
@@ -125,7 +125,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(file: Path, name: str) -> Record:
-    return play(TASK, enter_own(f"{file}:{name}"))
+    return run_entrant(TASK, enter_own(f"{file}:{name}"))
 
 
 def test_who_looks_for_the_plant_finds_none(file: Path) -> None:
@@ -157,7 +157,7 @@ def test_who_raises_gets_the_least_power_and_is_counted(file: Path) -> None:
 def test_who_never_answers_is_given_up_and_the_run_goes_on(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(booth, "ANSWER_WITHIN", 1.0)
+    monkeypatch.setattr(sandbox, "ANSWER_WITHIN", 1.0)
     record = run(file, "Sleeper")
     assert record["ending"] == COMPLETED
     assert record["statuses"][str(Status.GONE)] == TASK.ticks - 3
@@ -189,7 +189,7 @@ def test_what_a_controller_prints_is_no_answer(file: Path) -> None:
 def test_an_own_controller_gets_the_process_and_the_preview_it_asks_for(file: Path) -> None:
     entrant = enter_own(f"{file}:Asker")
     assert entrant.foresight == "none"
-    powers = play(TASK, entrant)["series"]["power_w"]
+    powers = run_entrant(TASK, entrant)["series"]["power_w"]
     np.testing.assert_allclose(powers[:4], [4.76, 5.76, 6.76, 6.76])
 
 
@@ -255,7 +255,7 @@ def test_a_file_that_cannot_take_part_is_refused_in_a_sentence(
     file = tmp_path / "mine.py"
     file.write_text(text)
     with pytest.raises(BadInput, match=complaint):
-        play(TASK, enter_own(f"{file}:Mine"))
+        run_entrant(TASK, enter_own(f"{file}:Mine"))
 
 
 def test_a_missing_file_and_a_taken_name_are_refused(tmp_path: Path) -> None:

@@ -8,62 +8,67 @@ from pathlib import Path
 
 import pytest
 
-from laserloop.arena import contest as room
-from laserloop.arena import runs
-from laserloop.arena.contest import Contest, find_missing, hold, make_contest, read_runs
-from laserloop.arena.entrants import find_entrant
-from laserloop.arena.leaderboard import save_leaderboard
-from laserloop.arena.runs import settings_of
-from laserloop.arena.tables import Tables, save_tables, summarise, tabulate
-from laserloop.arena.tasks import Task, list_tasks
 from laserloop.bad_input import BadInput
 from laserloop.cli import main
 from laserloop.cli.ship import view
 from laserloop.loop.scenario import Scenario
+from laserloop.studies.arena import benchmark as room
+from laserloop.studies.arena.benchmark import (
+    Benchmark,
+    find_missing,
+    make_benchmark,
+    read_runs,
+    run_benchmark,
+    settings_of,
+)
+from laserloop.studies.arena.entrants import find_entrant
+from laserloop.studies.arena.leaderboard import save_leaderboard
+from laserloop.studies.arena.ranking import Tables, save_tables, summarise, tabulate
+from laserloop.studies.arena.tasks import Task, list_tasks
 
 TIMELESS = ("standings.json", "scores.parquet")
 
 
 @pytest.fixture(scope="module")
-def contest() -> Contest:
-    return make_contest(list_tasks(paths=2, levels=("nominal",), ticks=14), ("oracle", "twin", "pi"))
+def contest() -> Benchmark:
+    return make_benchmark(list_tasks(paths=2, levels=("nominal",), ticks=14), ("oracle", "twin", "pi"))
 
 
 @pytest.fixture(scope="module")
-def held(contest: Contest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def held(contest: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("arena")
-    assert hold(contest, out, workers=1) == 6
+    assert run_benchmark(contest, out, workers=1) == 6
     save_tables(tabulate(contest, out), contest, out)
     return out
 
 
-def test_what_is_there_is_not_run_again(contest: Contest, held: Path) -> None:
+def test_what_is_there_is_not_run_again(contest: Benchmark, held: Path) -> None:
     assert find_missing(contest, held) == []
-    assert hold(contest, held, workers=1) == 0
+    assert run_benchmark(contest, held, workers=1) == 0
 
 
 def test_a_contest_that_was_stopped_ends_with_the_same_tables(
-    contest: Contest, held: Path, tmp_path: Path
+    contest: Benchmark, held: Path, tmp_path: Path
 ) -> None:
     asked = iter([False, False, True, True, True])
-    assert hold(contest, tmp_path, workers=1, until=lambda: next(asked)) == 2
+    assert run_benchmark(contest, tmp_path, workers=1, until=lambda: next(asked)) == 2
     broken = next((tmp_path / "runs").iterdir())
     (broken / "result.json").unlink()  # killed before it was written
     assert len(find_missing(contest, tmp_path)) == 5
-    assert hold(contest, tmp_path, workers=1) == 5
+    assert run_benchmark(contest, tmp_path, workers=1) == 5
     save_tables(tabulate(contest, tmp_path), contest, tmp_path)
     for name in TIMELESS:
         assert (tmp_path / name).read_bytes() == (held / name).read_bytes()
 
 
-def test_two_workers_give_the_tables_of_one(contest: Contest, held: Path, tmp_path: Path) -> None:
-    hold(contest, tmp_path, workers=2)
+def test_two_workers_give_the_tables_of_one(contest: Benchmark, held: Path, tmp_path: Path) -> None:
+    run_benchmark(contest, tmp_path, workers=2)
     save_tables(tabulate(contest, tmp_path), contest, tmp_path)
     for name in TIMELESS:
         assert (tmp_path / name).read_bytes() == (held / name).read_bytes()
 
 
-def test_nothing_in_the_tables_without_clocks_is_a_time(contest: Contest, held: Path) -> None:
+def test_nothing_in_the_tables_without_clocks_is_a_time(contest: Benchmark, held: Path) -> None:
     tables = tabulate(contest, held)
     for kept, row in zip(read_runs(contest, held), tables.rows, strict=True):
         assert (kept.record["entrant"], kept.record["task"]) == (row["entrant"], row["task"])
@@ -72,16 +77,16 @@ def test_nothing_in_the_tables_without_clocks_is_a_time(contest: Contest, held: 
 
 
 def test_csv_is_written_where_parquet_cannot_be(
-    contest: Contest, held: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    contest: Benchmark, held: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("laserloop.arena.tables.can_parquet", lambda: False)
+    monkeypatch.setattr("laserloop.studies.arena.ranking.can_parquet", lambda: False)
     save_tables(tabulate(contest, held), contest, tmp_path)
     lines = (tmp_path / "scores.csv").read_text().splitlines()
     assert len(lines) == 7
     assert lines[0].startswith("entrant,task,family")
 
 
-def test_the_summary_has_what_the_interface_promises(contest: Contest, held: Path) -> None:
+def test_the_summary_has_what_the_interface_promises(contest: Benchmark, held: Path) -> None:
     found = summarise(tabulate(contest, held), contest)
     assert set(found) == {"tasks", "entrants"}
     promised = {"gap_mean_k", "gap_worst_k", "outside_fraction", "rms_k", "decision_p999_us", "runs"}
@@ -90,7 +95,7 @@ def test_the_summary_has_what_the_interface_promises(contest: Contest, held: Pat
     assert found["entrants"]["twin"]["gap_mean_k"] > 0.0
 
 
-def test_every_link_of_the_page_leads_to_a_file_or_to_a_place_on_it(contest: Contest, held: Path) -> None:
+def test_every_link_of_the_page_leads_to_a_file_or_to_a_place_on_it(contest: Benchmark, held: Path) -> None:
     tables: Tables = tabulate(contest, held)
     page = save_leaderboard(tables, held, command="laserloop arena")
     text = page.read_text(encoding="utf-8")
@@ -110,7 +115,7 @@ def test_every_link_of_the_page_leads_to_a_file_or_to_a_place_on_it(contest: Con
 
 
 def test_a_page_of_a_run_shows_an_oracle_that_came_later(
-    contest: Contest, held: Path, tmp_path: Path
+    contest: Benchmark, held: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "runs").symlink_to(held / "runs", target_is_directory=True)
     pages = []
@@ -125,11 +130,11 @@ def test_a_page_of_a_run_shows_an_oracle_that_came_later(
 
 
 def test_workers_that_write_nothing_end_in_a_sentence(
-    contest: Contest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    contest: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room, "keep_run", lambda *_: {})
     with pytest.raises(BadInput, match="stayed without a run"):
-        hold(contest, tmp_path, workers=1)
+        run_benchmark(contest, tmp_path, workers=1)
 
 
 def test_the_verb_runs_an_own_controller_on_the_same_tasks(
@@ -179,9 +184,9 @@ def test_a_run_is_named_by_its_way_whoever_draws_it(monkeypatch: pytest.MonkeyPa
         settings_of(Task(family="stroke", level=level, seed=30_000), twin) for level in ("off", "hard")
     )
     other = settings_of(Task(family="stroke", seed=30_001), twin)
-    assert calm["way"] == hard["way"] != other["way"]
-    runs._hash_way.cache_clear()
+    assert calm["path"] == hard["path"] != other["path"]
+    room._hash_path.cache_clear()
     other_path = Task(family="stroke", seed=30_001).make_case().find_path()
     monkeypatch.setattr(Scenario, "find_path", lambda _: other_path)
-    assert settings_of(Task(family="stroke", level="off", seed=30_000), twin)["way"] == other["way"]
-    runs._hash_way.cache_clear()
+    assert settings_of(Task(family="stroke", level="off", seed=30_000), twin)["path"] == other["path"]
+    room._hash_path.cache_clear()

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from laserloop.arena.coverage import NAMES, cover_record, find_beyond
+from arena_coverage import NAMES, cover_record, find_beyond
 
 HEATING = [700] * 10  # before the settled ticks
 

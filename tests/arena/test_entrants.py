@@ -6,18 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.pinned import read_pin, write_pins
 
-from laserloop.arena.entrant import Cost, Entrant, Seat
-from laserloop.arena.entrants import ENTRANTS, find_entrant
-from laserloop.arena.entrants.ilc import align
-from laserloop.arena.playback import Playback
-from laserloop.arena.runs import make_case, play
-from laserloop.arena.scores import score_record
-from laserloop.arena.tasks import Task
 from laserloop.bad_input import BadInput
 from laserloop.control.controller import Controller
 from laserloop.loop.record import COMPLETED
+from laserloop.studies.arena.benchmark import make_case, run_entrant
+from laserloop.studies.arena.entrant import Cost, Entrant, OpenLoopController, TaskContext
+from laserloop.studies.arena.entrants import ENTRANTS, align, find_entrant
+from laserloop.studies.arena.scores import score_record
+from laserloop.studies.arena.tasks import Task
 
+PINS = Path(__file__).parent / "pins.json"  # python tests/studies/arena/test_entrants.py writes them anew
+CLOSE = 1e-4  # W; another processor rounds otherwise
 SHORT = Task(family="raster", level="nominal", seed=10_000, ticks=14)
 
 
@@ -25,7 +26,7 @@ SHORT = Task(family="raster", level="nominal", seed=10_000, ticks=14)
 def test_every_entrant_runs_a_task_to_its_end(entrant: Entrant) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "temperatures of .*")
-        record = play(SHORT, entrant)
+        record = run_entrant(SHORT, entrant)
     assert record["ending"] == COMPLETED
     assert (record["entrant"], record["task"]) == (entrant.name, SHORT.name)
     seen = [T is not None for T in record["series"]["t_measured_k"]]
@@ -35,6 +36,7 @@ def test_every_entrant_runs_a_task_to_its_end(entrant: Entrant) -> None:
     assert row["ticks"] == 11 + np.sum(early > record["window_k"][1])  # what lies above counts at once
     assert row["refused"] == 0
     assert np.isfinite(row["rms_k"])
+    assert record["series"]["power_w"] == pytest.approx(read_pin(PINS, entrant.name), abs=CLOSE)
 
 
 def test_names_are_unique_and_sentences_end() -> None:
@@ -42,29 +44,29 @@ def test_names_are_unique_and_sentences_end() -> None:
     assert all(entrant.about.endswith(".") for entrant in ENTRANTS)
 
 
-def look(**declared: object) -> tuple[Seat, Entrant]:
+def look(**declared: object) -> tuple[TaskContext, Entrant]:
     """What a seat holds for what was declared."""
-    given: list[Seat] = []
+    given: list[TaskContext] = []
 
-    def make(seat: Seat) -> Controller:
+    def make(seat: TaskContext) -> Controller:
         given.append(seat)
-        return Playback(np.full(14, 5.0))
+        return OpenLoopController(np.full(14, 5.0))
 
     entrant = Entrant(name="any", about="Any.", make=make, **declared)  # type: ignore[arg-type]
-    play(SHORT, entrant)
+    run_entrant(SHORT, entrant)
     return given[0], entrant
 
 
 def test_a_seat_holds_no_more_than_was_declared() -> None:
     seat, _ = look(foresight="none")
-    assert (seat.path, seat.practise, seat.plant) == (None, None, None)
+    assert (seat.path, seat.trial_pass, seat.plant) == (None, None, None)
     seat, _ = look(passes=1)
     assert seat.path is not None
     assert seat.plant is None
-    assert seat.practise is not None
-    assert len(seat.practise(np.full(14, 5.0))) == 14
+    assert seat.trial_pass is not None
+    assert len(seat.trial_pass(np.full(14, 5.0))) == 14
     with pytest.raises(BadInput, match="no pass is left"):
-        seat.practise(np.full(14, 5.0))
+        seat.trial_pass(np.full(14, 5.0))
     seat, _ = look(bound=True)
     assert seat.plant is not None
 
@@ -78,12 +80,12 @@ def test_nobody_is_told_how_the_plant_differs() -> None:
 def test_practice_has_other_noise_than_the_run_that_counts() -> None:
     passes: list[np.ndarray[tuple[int, ...], np.dtype[np.float64]]] = []
 
-    def make(seat: Seat) -> Controller:
-        assert seat.practise is not None
-        passes.extend(seat.practise(np.full(14, 5.0)) for _ in range(2))
-        return Playback(np.full(14, 5.0))
+    def make(seat: TaskContext) -> Controller:
+        assert seat.trial_pass is not None
+        passes.extend(seat.trial_pass(np.full(14, 5.0)) for _ in range(2))
+        return OpenLoopController(np.full(14, 5.0))
 
-    record = play(SHORT, Entrant(name="any", about="Any.", make=make, passes=2))
+    record = run_entrant(SHORT, Entrant(name="any", about="Any.", make=make, passes=2))
     counted = np.array(record["series"]["t_measured_k"], dtype=float)
     for one, other in ((passes[0], passes[1]), (passes[0], counted)):
         known = np.isfinite(one) & np.isfinite(other)
@@ -106,7 +108,7 @@ def test_iterative_learning_takes_late_peaks_back_to_their_ticks() -> None:
 
 def test_passes_bring_iterative_learning_nearer_to_the_middle() -> None:
     task = Task(family="zigzag", seed=10_000, ticks=40)
-    rms = {name: score_record(play(task, find_entrant(name)))["rms_k"] for name in ("ilc", "constant")}
+    rms = {name: score_record(run_entrant(task, find_entrant(name)))["rms_k"] for name in ("ilc", "constant")}
     assert rms["ilc"] < 0.5 * rms["constant"]
 
 
@@ -130,3 +132,7 @@ def test_an_entrant_with_another_file_has_other_runs(tmp_path: Path) -> None:
 def test_an_unknown_entrant_is_refused() -> None:
     with pytest.raises(BadInput, match="must be one of"):
         find_entrant("nobody")
+
+
+if __name__ == "__main__":
+    write_pins(PINS, {entrant.name: run_entrant(SHORT, entrant)["series"]["power_w"] for entrant in ENTRANTS})

@@ -1,15 +1,23 @@
 """Those who learn: what was trained is what acts, and a training says what it cost."""
 
-from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 
 import numpy as np
 import pytest
 
-from laserloop.arena.entrant import Cost, Seat
-from laserloop.arena.entrants import ENTRANTS, LEARNERS, corrected_twin, find_entrant, koopman
-from laserloop.arena.lessons import (
+from laserloop.bad_input import BadInput
+from laserloop.control.mpc import MpcController
+from laserloop.control.problem import MpcProblem, make_twin_problem
+from laserloop.paths.shapes import FAMILIES
+from laserloop.predict.predictor import Predictor
+from laserloop.predict.twin import TwinPredictor
+from laserloop.process import find_process
+from laserloop.studies.arena.entrant import OUT, Cost, TaskContext
+from laserloop.studies.arena.entrants import CALM, ENTRANTS, LEARNERS, find_entrant
+from laserloop.studies.arena.tasks import SPLITS
+from laserloop.studies.arena.train import train_one
+from laserloop.studies.arena.training_set import (
     EPISODES,
     SHAKES,
     Lesson,
@@ -19,26 +27,18 @@ from laserloop.arena.lessons import (
     name_episode,
     read_lessons,
 )
-from laserloop.arena.tasks import SPLITS
-from laserloop.bad_input import BadInput
-from laserloop.control.mpc import MpcController
-from laserloop.control.problem import MpcProblem, make_twin_problem
-from laserloop.paths.shapes import FAMILIES
-from laserloop.predict.predictor import Predictor
-from laserloop.predict.twin import TwinPredictor
-from laserloop.process import find_process
 
 ON_TWINS = ("distilled", "rl")  # policies, whose lessons are loops of twins
 TRAINED = [entrant for entrant in ENTRANTS if entrant in LEARNERS]
 
 
-def seat(process: str = "304", **changes: float) -> Seat:
+def seat(process: str = "304", **changes: float) -> TaskContext:
     told = find_process(process).change(**changes)
     problem = make_twin_problem(MpcProblem(window=told.window, power=told.laser.power))
-    return Seat(problem=problem, process=told, fastest=1.2 * told.speed)
+    return TaskContext(problem=problem, process=told, fastest=1.2 * told.speed)
 
 
-def predictor_of(name: str, place: Seat) -> Predictor:
+def predictor_of(name: str, place: TaskContext) -> Predictor:
     make = find_entrant(name).make
     assert make is not None
     controller = make(place)
@@ -53,7 +53,7 @@ def test_the_corrected_twin_is_corrected_where_it_learned_and_bare_elsewhere() -
     noisy = predictor_of("twin-corrected", seat(noise_k=5.0, delay_ticks=1))
     assert isinstance(noisy, TwinPredictor)
     assert noisy.correction is not None
-    assert noisy.filter_settings == corrected_twin.CALM
+    assert noisy.filter_settings == CALM
     abroad = predictor_of("twin-corrected", seat("in625"))
     assert isinstance(abroad, TwinPredictor)
     assert abroad.correction is None
@@ -96,8 +96,11 @@ def test_lessons_that_are_not_there_are_asked_for(tmp_path: Path) -> None:
         count_lessons(tmp_path)
 
 
-def test_a_training_from_lessons_writes_model_and_cost(tmp_path: Path) -> None:
-    lessons = tmp_path / "lessons"
+def test_a_training_from_lessons_writes_model_and_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lessons = OUT / "lessons"
     make_lessons(lessons, 1)
     before = name_episode(lessons, 0).read_bytes()
     name_episode(lessons, 0).unlink()
@@ -105,11 +108,12 @@ def test_a_training_from_lessons_writes_model_and_cost(tmp_path: Path) -> None:
         list(read_lessons(lessons))
     make_lessons(lessons, 1)
     assert name_episode(lessons, 0).read_bytes() == before
-    cost = koopman.train(lessons, 1, tmp_path / "model")
+    cost = train_one("koopman", 1, lessons)
     assert cost.plant_steps == 320
-    assert replace(Cost.read(tmp_path / "model"), core_minutes=0.0) == replace(cost, core_minutes=0.0)
-    made = koopman.make(seat(), tmp_path / "model")
-    assert made.name == "koopman"
+    assert Cost.read(OUT / "models" / "koopman-1") == cost
+    entrant = find_entrant("koopman@1")
+    assert entrant.make is not None
+    assert entrant.make(seat()).name == "koopman"
 
 
 @pytest.mark.parametrize("name", ["koopman", "affine-history", "distilled"])
@@ -138,5 +142,5 @@ def test_a_training_that_is_not_there_is_refused_with_what_to_do(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(BadInput, match=r"correct it|train it with python -m laserloop.arena.train koopman"):
+    with pytest.raises(BadInput, match=r"correct it|with python -m laserloop.studies.arena.train koopman"):
         find_entrant(name)

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from laserloop.arena.figures import draw_standings
-from laserloop.arena.scores import Row, clock_record, score_record
-from laserloop.arena.standings import add_gaps, draw_interval, rank, time_all
-from laserloop.arena.tasks import Task
 from laserloop.loop.record import COMPLETED
+from laserloop.studies.arena.leaderboard import draw_standings
+from laserloop.studies.arena.ranking import add_gaps, draw_interval, rank, time_all
+from laserloop.studies.arena.scores import Row, clock_record, score_record
+from laserloop.studies.arena.tasks import Task
 
 
 def row(entrant: str, seed: int, rms: float, level: str = "off", **other: Any) -> Row:

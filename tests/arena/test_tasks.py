@@ -3,10 +3,19 @@
 import numpy as np
 import pytest
 
-from laserloop.arena.levels import HARD, LEVELS, NOMINAL, OFF
-from laserloop.arena.tasks import PROCESSES, SPLITS, Task, find_task, list_tasks
 from laserloop.bad_input import BadInput
 from laserloop.paths.shapes import FAMILIES
+from laserloop.studies.arena.tasks import (
+    HARD,
+    LEVELS,
+    NOMINAL,
+    OFF,
+    PROCESSES,
+    SPLITS,
+    Task,
+    find_task,
+    list_tasks,
+)
 
 
 def test_a_task_is_found_again_by_its_name() -> None:

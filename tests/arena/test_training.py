@@ -6,16 +6,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from train_rl import MEAN, SPREAD, PpoSettings, freeze_actor, make_twins, scale, train_ppo
 
-from laserloop.arena.entrant import Cost
-from laserloop.arena.entrants import find_entrant
-from laserloop.arena.environments.twin_env import TwinVectorEnv
-from laserloop.arena.training.distil import Distillation, distil, fit, play_round
-from laserloop.arena.training.network import freeze, make_network, measure
-from laserloop.arena.training.ppo import PpoSettings, freeze_actor, make_twins, train_ppo
-from laserloop.arena.training.teacher import Teacher
-from laserloop.arena.training.vec_env import MEAN, SPREAD, scale
 from laserloop.control.policy import INPUTS, SIZE, Policy
+from laserloop.studies.arena.distil import (
+    Distillation,
+    Teacher,
+    distil,
+    fit,
+    freeze,
+    make_network,
+    measure,
+    play_round,
+)
+from laserloop.studies.arena.entrant import Cost
+from laserloop.studies.arena.entrants import find_entrant
+from laserloop.studies.arena.environments import TwinVectorEnv
 
 
 def test_the_teacher_holds_the_middle_of_the_window_on_a_plate_that_it_knows() -> None:

@@ -6,16 +6,16 @@ from pathlib import Path
 from playwright.sync_api import Page
 from tests.live.conftest import serve, until
 
-from laserloop.arena.contest import hold, make_contest
-from laserloop.arena.leaderboard import VIEWER, save_leaderboard
-from laserloop.arena.tables import save_tables, tabulate
-from laserloop.arena.tasks import list_tasks
+from laserloop.studies.arena.benchmark import make_benchmark, run_benchmark
+from laserloop.studies.arena.leaderboard import VIEWER, save_leaderboard
+from laserloop.studies.arena.ranking import save_tables, tabulate
+from laserloop.studies.arena.tasks import list_tasks
 
 
 def test_the_leaderboard_leads_to_its_runs_in_the_viewer(page: Page, tmp_path: Path) -> None:
     out = tmp_path / "arena"
-    contest = make_contest(list_tasks(paths=1, levels=("off", "hard"), ticks=14), ("twin", "pi"))
-    hold(contest, out, workers=1)
+    contest = make_benchmark(list_tasks(paths=1, levels=("off", "hard"), ticks=14), ("twin", "pi"))
+    run_benchmark(contest, out, workers=1)
     tables = tabulate(contest, out)
     save_tables(tables, contest, out)
     board = save_leaderboard(tables, out, command="laserloop arena")

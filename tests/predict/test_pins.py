@@ -61,7 +61,7 @@ from laserloop.process import Process
 FloatArray = NDArray[np.float64]
 
 PINS = Path(__file__).parent / "pins.json"
-SHELF = Path(laserloop.__file__).parent / "arena" / "models"
+MODELS = Path(laserloop.__file__).parent / "studies" / "arena" / "models"
 NETWORKS = (*shipped_models(), "graded-lstm", "graded-ms-deeponet", "graded-ss-ar")
 SEQUENCES = ("affine-history", "tide", "tide-quantile", "fno")
 POLICIES = ("distilled", "rl")
@@ -97,7 +97,7 @@ def hash_bytes(*arrays: Any) -> str:
 
 
 def find_network(name: str) -> Model:
-    return find_model(name) if name in shipped_models() else load_model(SHELF / name)
+    return find_model(name) if name in shipped_models() else load_model(MODELS / name)
 
 
 def draw_windows(horizon: int, n: int = 6) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -124,23 +124,23 @@ def draw_record(rng: np.random.Generator, states: int) -> FloatArray:
 
 def predict_sequence(name: str) -> FloatArray:
     table = read_record(draw_record(np.random.default_rng(5), 30), 1e-4)
-    return load_model(SHELF / name).evaluate(table.plans[:6], table.features[:6])
+    return load_model(MODELS / name).evaluate(table.plans[:6], table.features[:6])
 
 
 def roll_koopman() -> FloatArray:
-    model = load_koopman(SHELF / "koopman")
+    model = load_koopman(MODELS / "koopman")
     rng = np.random.default_rng(6)
     state = rng.normal(0.9, 0.1, model.lift.size)
     return np.stack([np.vstack(model.roll(state, rng.normal(0.0, 1.0, 5), rng.uniform(0.5, 1.5, 5)))])
 
 
 def correct_heat() -> FloatArray:
-    correction, _ = load_correction(SHELF / "twin-corrected")
+    correction, _ = load_correction(MODELS / "twin-corrected")
     return correction.log_factors(np.random.default_rng(7).normal(0.3, 0.3, (6, HEAT_FEATURES)))
 
 
 def decide(name: str) -> list[float]:
-    policy = Policy.load(next((SHELF / name).glob("*.safetensors")))
+    policy = Policy.load(next((MODELS / name).glob("*.safetensors")))
     rng = np.random.default_rng(8)
     return [policy.decide(rng.normal(0.0, 0.5, INPUTS)) for _ in range(4)]
 
@@ -149,13 +149,13 @@ def make_predictors() -> Iterator[tuple[str, Predictor]]:
     """Every kind of predictor, and a twin under an image that is late and noisy."""
     told = Process()
     yield "twin", TwinPredictor(told)
-    correction, _ = load_correction(SHELF / "twin-corrected")
+    correction, _ = load_correction(MODELS / "twin-corrected")
     yield "corrected", TwinPredictor(told, correction=correction)
     noisy = replace(told, camera=replace(told.camera, noise=2.0))
     yield "twin-noisy", TwinPredictor(noisy)
-    yield "koopman", KoopmanPredictor(load_koopman(SHELF / "koopman"), told)
+    yield "koopman", KoopmanPredictor(load_koopman(MODELS / "koopman"), told)
     for name in SEQUENCES:
-        yield f"sequence-{name}", SequencePredictor(load_model(SHELF / name), told)
+        yield f"sequence-{name}", SequencePredictor(load_model(MODELS / name), told)
     for name in ("paper-base", "graded-lstm"):
         yield f"network-{name}", WindowPredictor(find_network(name))
 

@@ -357,7 +357,7 @@ def _tell_next(out: Path) -> str:
 
 def run_demo(notes: dict[str, None]) -> list[dict[str, Any]]:
     """The records of the demo's runs; what there is to note about them is kept for after the results."""
-    from laserloop.arena.shelf import SHELF
+    from laserloop.studies.arena.entrant import MODELS
 
     common = Scenario(path=DEMO_PATH, plant=DEMO_PLANT, ticks=DEMO_TICKS, delta_k=None)
     cases = {
@@ -365,7 +365,7 @@ def run_demo(notes: dict[str, None]) -> list[dict[str, Any]]:
         "PI": replace(common, controller="pi"),
         "constant power": replace(common, controller="constant"),
         "the paper's network, retrained": replace(
-            common, controller="realtime", model=str(SHELF / NETWORK), tracking=100.0
+            common, controller="realtime", model=str(MODELS / NETWORK), tracking=100.0
         ),
     }
     records = list[dict[str, Any]]()

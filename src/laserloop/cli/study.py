@@ -65,29 +65,27 @@ def arena(
         laserloop arena --quick --controller mine.py:MyController --out out/arena
         laserloop arena --paths 20 --levels off --entrants twin --entrants pi --out out/arena
     """
-    from laserloop.arena.contest import QUICK_LEVELS, QUICK_PATHS, QUICK_TICKS, hold, make_contest
-    from laserloop.arena.leaderboard import save_leaderboard, write_headline
-    from laserloop.arena.levels import LEVELS
-    from laserloop.arena.tables import save_tables, summarise, tabulate
-    from laserloop.arena.tasks import FULL_PATHS, PROCESSES, list_tasks
-    from laserloop.arena.terminal import tabulate_standings
-    from laserloop.loop.scenario import TICKS
+    from laserloop.loop import TICKS
+    from laserloop.studies.arena import benchmark as trials
+    from laserloop.studies.arena.leaderboard import save_leaderboard, tabulate_standings, write_headline
+    from laserloop.studies.arena.ranking import save_tables, summarise, tabulate
+    from laserloop.studies.arena.tasks import FULL_PATHS, LEVELS, PROCESSES, list_tasks
 
     tasks = list_tasks(
         split=split,
-        paths=paths or (QUICK_PATHS if quick else FULL_PATHS),
-        ticks=QUICK_TICKS if quick else TICKS,
-        levels=levels or (QUICK_LEVELS if quick else tuple(LEVELS)),
+        paths=paths or (trials.QUICK_PATHS if quick else FULL_PATHS),
+        ticks=trials.QUICK_TICKS if quick else TICKS,
+        levels=levels or (trials.QUICK_LEVELS if quick else tuple(LEVELS)),
         processes=processes or PROCESSES[:1],
     )
-    contest = make_contest(tasks, entrants or (), own=controller)
+    benchmark = trials.make_benchmark(tasks, entrants or (), own=controller)
     with writing("--out"), show_progress("runs") as progress:
-        hold(contest, out, workers=workers, scheduler=scheduler, progress=progress)
-        tables = tabulate(contest, out)
-        save_tables(tables, contest, out)
+        trials.run_benchmark(benchmark, out, workers=workers, scheduler=scheduler, progress=progress)
+        tables = tabulate(benchmark, out)
+        save_tables(tables, benchmark, out)
         command = shlex.join(["laserloop", *sys.argv[1:]])
         page = save_leaderboard(tables, out, command=command)
-    found = summarise(tables, contest)
+    found = summarise(tables, benchmark)
     publish(
         found, json_file, tabulate_standings(tables), f"{write_headline(tables)}.", f"Leaderboard: {page}"
     )

@@ -5,28 +5,73 @@ from typing import TYPE_CHECKING
 from laserloop.lazy import fetch_from
 
 if TYPE_CHECKING:
-    from laserloop.control.controller import Action, Controller, Status
-    from laserloop.control.mpc import MpcController
-    from laserloop.control.problem import MpcProblem, Question, Solution, Solver
+    from laserloop.control.controller import Action, Controller, Guarded, Status, read_prediction
+    from laserloop.control.mpc import MpcController, plan_with
+    from laserloop.control.policy import (
+        INPUTS,
+        LIMIT,
+        SIZE,
+        SPOTS,
+        Observer,
+        Policy,
+        PolicyController,
+        Scales,
+        Vector,
+        find_policy,
+        fingerprint,
+    )
+    from laserloop.control.problem import MpcProblem, Question, Solution, Solver, make_twin_problem
+    from laserloop.control.simple import (
+        ConstantController,
+        FeedforwardController,
+        Gains,
+        PiController,
+        find_gains,
+    )
     from laserloop.paths.path import Preview
 
 __all__ = [
+    "INPUTS",
+    "LIMIT",
+    "SIZE",
+    "SPOTS",
     "Action",
+    "ConstantController",
     "Controller",
+    "FeedforwardController",
+    "Gains",
+    "Guarded",
     "MpcController",
     "MpcProblem",
+    "Observer",
+    "PiController",
+    "Policy",
+    "PolicyController",
     "Preview",
     "Question",
+    "Scales",
     "Solution",
     "Solver",
     "Status",
+    "Vector",
+    "find_gains",
+    "find_policy",
+    "fingerprint",
+    "make_twin_problem",
+    "plan_with",
+    "read_prediction",
 ]
 
 __getattr__ = fetch_from(
     __name__,
     {
-        "controller": ("Preview", "Action", "Controller", "Status"),
-        "mpc": ("MpcController",),
-        "problem": ("MpcProblem", "Question", "Solution", "Solver"),
+        "controller": ("Preview", "Action", "Controller", "Guarded", "Status", "read_prediction"),
+        "mpc": ("MpcController", "plan_with"),
+        "policy": (
+            *("INPUTS", "LIMIT", "SIZE", "SPOTS", "Observer", "Policy", "PolicyController"),
+            *("Scales", "Vector", "find_policy", "fingerprint"),
+        ),
+        "problem": ("MpcProblem", "Question", "Solution", "Solver", "make_twin_problem"),
+        "simple": ("ConstantController", "FeedforwardController", "Gains", "PiController", "find_gains"),
     },
 )

@@ -10,6 +10,8 @@ from laserloop.lazy import fetch_from
 
 if TYPE_CHECKING:
     from laserloop.data.ensemble import (
+        HOLD,
+        PREVIEW,
         EnsembleSettings,
         Excitation,
         draw_power,
@@ -31,10 +33,20 @@ if TYPE_CHECKING:
         run_ensemble,
         write_episode,
     )
-    from laserloop.data.windows import Scaler, Windows, cut_episode, cut_windows, fit_scaler, split_windows
+    from laserloop.data.windows import (
+        Scaler,
+        Windows,
+        cut_episode,
+        cut_windows,
+        fit_scaler,
+        join_windows,
+        split_windows,
+    )
 
 __all__ = [
     "COLUMNS",
+    "HOLD",
+    "PREVIEW",
     "EnsembleSettings",
     "Episode",
     "EpisodeStore",
@@ -47,6 +59,7 @@ __all__ = [
     "data_hash",
     "draw_power",
     "fit_scaler",
+    "join_windows",
     "lay_out",
     "missing",
     "open_store",
@@ -65,18 +78,17 @@ __getattr__ = fetch_from(
     __name__,
     {
         "ensemble": (
-            "EnsembleSettings",
-            "Excitation",
-            "draw_power",
-            "lay_out",
-            "plan_episode",
-            "read_settings",
+            *("HOLD", "PREVIEW", "EnsembleSettings", "Excitation", "draw_power", "lay_out"),
+            *("plan_episode", "read_settings"),
         ),
         "episode": ("Episode", "simulate"),
         "store": (
             *("COLUMNS", "EpisodeStore", "create_store", "data_hash", "missing", "open_store"),
             *("read_episode", "record_episode", "record_path", "run_ensemble", "write_episode"),
         ),
-        "windows": ("Scaler", "Windows", "cut_episode", "cut_windows", "fit_scaler", "split_windows"),
+        "windows": (
+            *("Scaler", "Windows", "cut_episode", "cut_windows", "fit_scaler", "join_windows"),
+            *("split_windows",),
+        ),
     },
 )

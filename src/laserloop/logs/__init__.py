@@ -5,8 +5,23 @@ from typing import TYPE_CHECKING
 from laserloop.lazy import fetch_from
 
 if TYPE_CHECKING:
+    from laserloop.logs.export import can_parquet, render_rows
     from laserloop.logs.recording import FaultCounts, Readings, Recording, count_faults, read_log
 
-__all__ = ["FaultCounts", "Readings", "Recording", "count_faults", "read_log"]
+__all__ = [
+    "FaultCounts",
+    "Readings",
+    "Recording",
+    "can_parquet",
+    "count_faults",
+    "read_log",
+    "render_rows",
+]
 
-__getattr__ = fetch_from(__name__, {"recording": tuple(__all__)})
+__getattr__ = fetch_from(
+    __name__,
+    {
+        "export": ("can_parquet", "render_rows"),
+        "recording": ("FaultCounts", "Readings", "Recording", "count_faults", "read_log"),
+    },
+)

@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING
 from laserloop.lazy import fetch_from
 
 if TYPE_CHECKING:
-    from laserloop.loop.controllers import CONTROLLERS, Context, make_controller
+    from laserloop.loop.controllers import (
+        CONTROLLERS,
+        Context,
+        is_own,
+        load_controller,
+        make_controller,
+        make_oracle,
+    )
     from laserloop.loop.disturbances import DeadlineController, Fault, Faults
-    from laserloop.loop.record import Run, score
-    from laserloop.loop.run import ClosedLoop, Testbed, Tick, run_closed_loop
-    from laserloop.loop.scenario import Scenario, Setup, prepare
+    from laserloop.loop.record import COMPLETED, Run, score
+    from laserloop.loop.run import ClosedLoop, Testbed, Tick, look_ahead, run_closed_loop
+    from laserloop.loop.scenario import TICKS, Scenario, Setup, prepare
 
 __all__ = [
+    "COMPLETED",
     "CONTROLLERS",
+    "TICKS",
     "ClosedLoop",
     "Context",
     "DeadlineController",
@@ -26,7 +35,11 @@ __all__ = [
     "Setup",
     "Testbed",
     "Tick",
+    "is_own",
+    "load_controller",
+    "look_ahead",
     "make_controller",
+    "make_oracle",
     "prepare",
     "run_closed_loop",
     "score",
@@ -35,10 +48,13 @@ __all__ = [
 __getattr__ = fetch_from(
     __name__,
     {
-        "controllers": ("CONTROLLERS", "Context", "make_controller"),
+        "controllers": (
+            *("CONTROLLERS", "Context", "is_own", "load_controller", "make_controller"),
+            *("make_oracle",),
+        ),
         "disturbances": ("DeadlineController", "Fault", "Faults"),
-        "record": ("Run", "score"),
-        "run": ("ClosedLoop", "Testbed", "Tick", "run_closed_loop"),
-        "scenario": ("Scenario", "Setup", "prepare"),
+        "record": ("COMPLETED", "Run", "score"),
+        "run": ("ClosedLoop", "Testbed", "Tick", "look_ahead", "run_closed_loop"),
+        "scenario": ("TICKS", "Scenario", "Setup", "prepare"),
     },
 )

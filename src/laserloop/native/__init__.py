@@ -5,21 +5,32 @@ from typing import TYPE_CHECKING
 from laserloop.lazy import fetch_from
 
 if TYPE_CHECKING:
+    from laserloop.native.build import NoCompiler
     from laserloop.native.export import export_c
     from laserloop.native.realtime import RealtimeSolver
+    from laserloop.native.twin import Memory, TwinController, make_twin
     from laserloop.native.twin_export import export_twin
+    from laserloop.native.twin_loops import TwinLoops
 
 __all__ = [
+    "Memory",
+    "NoCompiler",
     "RealtimeSolver",
+    "TwinController",
+    "TwinLoops",
     "export_c",
     "export_twin",
+    "make_twin",
 ]
 
 __getattr__ = fetch_from(
     __name__,
     {
+        "build": ("NoCompiler",),
         "export": ("export_c",),
         "realtime": ("RealtimeSolver",),
+        "twin": ("Memory", "TwinController", "make_twin"),
         "twin_export": ("export_twin",),
+        "twin_loops": ("TwinLoops",),
     },
 )

@@ -20,10 +20,23 @@ if TYPE_CHECKING:
     )
     from laserloop.predict.koopman import KoopmanPredictor, fit_koopman, load_koopman, save_koopman
     from laserloop.predict.model import Model, TrainedFor, find_model, load_model, save_model, shipped_models
-    from laserloop.predict.networks import AffineNet, Fno, Lstm, MsDeepONet, SsAr, SsArLoc, Tide, TideQuantile
+    from laserloop.predict.networks import (
+        AffineNet,
+        Fno,
+        Lstm,
+        MsDeepONet,
+        SequenceNetwork,
+        SsAr,
+        SsArLoc,
+        Tide,
+        TideQuantile,
+    )
+    from laserloop.predict.oracle import PlantRollout
     from laserloop.predict.predictor import AffineForecast, Forecast, Predictor
     from laserloop.predict.sequence import SequencePredictor, Sequences, join_sequences, read_record
     from laserloop.predict.training import FitSettings, fit, fit_sequences, train
+    from laserloop.predict.twin import Starts, TwinPredictor, TwinSettings
+    from laserloop.predict.twin.gain import GainSettings
     from laserloop.predict.window import WindowPredictor
 
 __all__ = [
@@ -32,20 +45,26 @@ __all__ = [
     "FitSettings",
     "Fno",
     "Forecast",
+    "GainSettings",
     "HeatCorrection",
     "HeatSamples",
     "KoopmanPredictor",
     "Lstm",
     "Model",
     "MsDeepONet",
+    "PlantRollout",
     "Predictor",
+    "SequenceNetwork",
     "SequencePredictor",
     "Sequences",
     "SsAr",
     "SsArLoc",
+    "Starts",
     "Tide",
     "TideQuantile",
     "TrainedFor",
+    "TwinPredictor",
+    "TwinSettings",
     "WindowPredictor",
     "find_model",
     "fit",
@@ -70,15 +89,21 @@ __getattr__ = fetch_from(
     __name__,
     {
         "correction": (
-            *("HeatCorrection", "HeatSamples", "fit_correction", "gather_samples", "join_samples"),
-            *("load_correction", "save_correction"),
+            *("HeatCorrection", "HeatSamples", "fit_correction", "gather_samples"),
+            *("join_samples", "load_correction", "save_correction"),
         ),
         "koopman": ("KoopmanPredictor", "fit_koopman", "load_koopman", "save_koopman"),
         "model": ("Model", "TrainedFor", "find_model", "load_model", "save_model", "shipped_models"),
-        "networks": ("AffineNet", "Fno", "Lstm", "MsDeepONet", "SsAr", "SsArLoc", "Tide", "TideQuantile"),
+        "networks": (
+            *("AffineNet", "Fno", "Lstm", "MsDeepONet", "SequenceNetwork", "SsAr", "SsArLoc"),
+            *("Tide", "TideQuantile"),
+        ),
+        "oracle": ("PlantRollout",),
         "predictor": ("AffineForecast", "Forecast", "Predictor"),
         "sequence": ("SequencePredictor", "Sequences", "join_sequences", "read_record"),
         "training": ("FitSettings", "fit", "fit_sequences", "train"),
+        "twin": ("Starts", "TwinPredictor", "TwinSettings"),
+        "twin.gain": ("GainSettings",),
         "window": ("WindowPredictor",),
     },
 )

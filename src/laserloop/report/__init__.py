@@ -2,3 +2,38 @@
 
 May import `loop` and `data`, whose runs and episodes it shows, and nothing above them.
 """
+
+from typing import TYPE_CHECKING
+
+from laserloop.lazy import fetch_from
+
+if TYPE_CHECKING:
+    from laserloop.report.figures import COLD, FAINT, HOT, INK, STYLE, WIDTH
+    from laserloop.report.page import make_plate, render, render_comparison
+    from laserloop.report.record import mark_counted
+    from laserloop.report.save import dump, save_figure
+
+__all__ = [
+    "COLD",
+    "FAINT",
+    "HOT",
+    "INK",
+    "STYLE",
+    "WIDTH",
+    "dump",
+    "make_plate",
+    "mark_counted",
+    "render",
+    "render_comparison",
+    "save_figure",
+]
+
+__getattr__ = fetch_from(
+    __name__,
+    {
+        "figures": ("COLD", "FAINT", "HOT", "INK", "STYLE", "WIDTH"),
+        "page": ("make_plate", "render", "render_comparison"),
+        "record": ("mark_counted",),
+        "save": ("dump", "save_figure"),
+    },
+)

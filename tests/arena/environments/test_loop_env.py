@@ -7,13 +7,12 @@ from gymnasium.utils.env_checker import check_env
 
 import laserloop.gym
 from laserloop import BadInput
-from laserloop.arena.environments.loop_env import LoopEnv
-from laserloop.arena.environments.reward import WORST, find_reward
-from laserloop.arena.playback import Playback
-from laserloop.arena.tasks import find_task
 from laserloop.control.policy import AHEAD, PARTS, SIZE, Scales
 from laserloop.loop.scenario import prepare
 from laserloop.process import Process
+from laserloop.studies.arena.entrant import OpenLoopController
+from laserloop.studies.arena.environments import WORST, LoopEnv, find_reward
+from laserloop.studies.arena.tasks import VERSION, find_task
 
 TASK = "stroke-304-hard-v1:10003@30"
 
@@ -26,7 +25,7 @@ def test_gymnasium_finds_nothing_wrong_with_the_environment(name: str) -> None:
 
 def test_an_episode_is_the_loop_of_a_controller_that_gives_the_same_powers() -> None:
     powers = np.random.default_rng(1).uniform(4.0, 14.0, 30)
-    run = prepare(find_task(TASK).make_case(), lambda _: Playback(powers)).run()
+    run = prepare(find_task(TASK).make_case(), lambda _: OpenLoopController(powers)).run()
     env = LoopEnv(task=TASK)
     env.reset()
     scales = Scales.of(env.told)
@@ -114,3 +113,7 @@ def test_unknown_settings_are_refused_in_a_sentence() -> None:
         LoopEnv(level="wild")
     with pytest.raises(BadInput, match="reset it"):
         LoopEnv().step(np.zeros(1, np.float32))
+
+
+def test_the_names_of_environments_have_the_version_of_the_tasks() -> None:
+    assert laserloop.gym.VERSION == VERSION

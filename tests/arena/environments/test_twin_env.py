@@ -9,8 +9,7 @@ from gymnasium.vector import AutoresetMode
 
 import laserloop.gym  # noqa: F401  # registers
 from laserloop import BadInput
-from laserloop.arena.environments.reward import find_reward
-from laserloop.arena.environments.twin_env import TwinVectorEnv
+from laserloop.studies.arena.environments import TwinVectorEnv, find_reward
 
 
 def make(**kwargs: Any) -> TwinVectorEnv:

@@ -1,9 +1,11 @@
 """An entrant: a controller with a name, what it may know, what it cost, and how it is made for a task."""
 
 import hashlib
+import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,29 +13,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.controller import Controller
-from laserloop.control.problem import MpcProblem
+from laserloop.control import Action, Controller, MpcProblem, Preview, Status
 from laserloop.paths import ScanPath
-from laserloop.plant import Plant
+from laserloop.plant import Image, Plant
 from laserloop.process import Process
 
 FloatArray = NDArray[np.float64]
-Practise = Callable[[FloatArray], FloatArray]
+TrialPass = Callable[[FloatArray], FloatArray]
 """Powers of a whole pass (n,), W, in; the peaks that the camera saw (n,), K, NaN where no image came, out."""
 
 FORESIGHTS = ("none", "path")
 COST_FILE = "training.json"
+MODELS = Path(__file__).parent / "models"  # seed 0 of each; others are made beside the training set
+OUT = Path("out") / "arena"  # in the working directory, unless the training set lies elsewhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Seat:
+class TaskContext:
     """What an entrant is given to make its controller for a task: no more than it declared."""
 
     problem: MpcProblem  # window, power bounds, and the price of leaving the window's middle
     process: Process  # as it is told; the plant may differ
     fastest: float  # m/s, that the scanner will go
     path: ScanPath | None = None  # the whole of it, for those who know the path
-    practise: Practise | None = None  # a pass over the task itself, for those that declare passes
+    trial_pass: TrialPass | None = None  # over the task itself, for those that declare passes
     plant: Plant | None = None  # the truth itself, for bounds only
 
 
@@ -63,9 +66,7 @@ class Cost:
         (folder / COST_FILE).write_text(json.dumps(told) + "\n", encoding="utf-8")
 
 
-Make = Callable[[Seat], Controller]
-Train = Callable[[Path, int, Path], Cost]
-"""Folder of data, seed and folder of the model in, where the model is written and its cost; the cost out."""
+Make = Callable[[TaskContext], Controller]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,7 +78,7 @@ class Entrant:
 
     name: str
     about: str  # one sentence
-    make: Make | None = None
+    make: Make | None = None  # of a learner: a `partial` of a function of the model's folder
     settings: Mapping[str, Any] = field(default_factory=dict)  # of Scenario: controller, model, tracking, …
     foresight: str = "path"  # or "none": previews go straight on from where the beam is
     camera: bool = True  # False: no image ever comes
@@ -85,8 +86,7 @@ class Entrant:
     bound: bool = False  # it looks at the plant: what could be had, not a contestant
     learns: bool = False  # from data
     model: Path | None = None  # its folder, with the cost of its training; None if it has none
-    train: Train | None = None
-    sources: tuple[Path, ...] = ()  # its own files besides the rooms of the loop: changed, its runs are anew
+    sources: tuple[Any, ...] = ()  # files, and classes whose files the rooms of the loop do not count
 
     def __post_init__(self) -> None:
         if self.foresight not in FORESIGHTS:
@@ -102,17 +102,39 @@ class Entrant:
         return Cost.read(self.model) if self.model is not None and self.learns else Cost()
 
     def identity(self) -> dict[str, Any]:
-        """What its runs depend on besides the task and the rooms of the loop."""
-        files = [*self.sources]
+        """What its runs depend on besides the task and the rooms of the loop; no other entrant's lines."""
+        files = [
+            source if isinstance(source, Path) else Path(inspect.getfile(source)) for source in self.sources
+        ]
         if self.model is not None:
             files += sorted(
                 file for file in self.model.rglob("*") if file.is_file() and file.name != COST_FILE
             )
+        made = self.make.func if isinstance(self.make, partial) else self.make
         return {
             "name": self.name,
             "settings": dict(self.settings),
             "foresight": self.foresight,
             "camera": self.camera,
             "passes": self.passes,
+            "make": None if made is None else hashlib.sha256(inspect.getsource(made).encode()).hexdigest(),
             "files": [hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files],
         }
+
+
+class OpenLoopController:
+    """Gives powers that were settled before the run."""
+
+    horizon, memory = 1, 0
+
+    def __init__(self, powers: FloatArray, name: str = "open loop") -> None:
+        self.name = name
+        self._powers = powers
+
+    def reset(self) -> None:
+        """Nothing to forget: the preview tells the tick."""
+
+    def act(self, image: Image | None, preview: Preview) -> Action:
+        """The power of this tick."""
+        k = min(round(preview.time / preview.tick), len(self._powers) - 1)
+        return Action(power=float(self._powers[k]), status=Status.SOLVED)

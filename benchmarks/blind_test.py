@@ -1,4 +1,4 @@
-"""The exam: what predictors say of episodes whose powers are given, by the paper's blind protocol.
+"""A blind test: what predictors say of episodes whose powers are given, by the paper's blind protocol.
 
 Every predictor sees the same images and ways as in the loop. Each fifth tick it is asked what the powers that
 are really given next will lead to, and no window shares a tick to be predicted with another.
@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.arena.lessons import PLANT, PROCESS, TICKS, draw_factors, plan_blindly
-from laserloop.data.ensemble import PREVIEW, draw_power
-from laserloop.loop.run import look_ahead
+from laserloop.data import PREVIEW, draw_power
+from laserloop.loop import look_ahead
 from laserloop.paths import ScanPath, find_path
 from laserloop.paths.path import SETTLING_TICKS
 from laserloop.plant import Camera, make_plant
-from laserloop.predict.predictor import Predictor
+from laserloop.predict import Predictor
 from laserloop.process import find_process
+from laserloop.studies.arena.training_set import PLANT, PROCESS, TICKS, draw_factors, plan_blindly
 
 FloatArray = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ class Candidate:
     subgrid: bool = True
 
 
-def examine(candidates: Mapping[str, Candidate], episode: Episode) -> dict[str, FloatArray]:
+def test_blindly(candidates: Mapping[str, Candidate], episode: Episode) -> dict[str, FloatArray]:
     """Residuals (windows, AHEAD) of each, K: prediction minus truth, where all ticks are lit and settled."""
     path, power = episode.draw()
     process = find_process(PROCESS)

@@ -6,7 +6,7 @@ that was ever seen is learned from. The teacher knows the plate; the student has
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,19 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from laserloop.arena.entrant import Cost
-from laserloop.arena.environments.twin_env import PATHS, TwinVectorEnv
-from laserloop.arena.levels import LEVELS
-from laserloop.arena.training.network import freeze, make_network, measure
-from laserloop.arena.training.teacher import Teacher
-from laserloop.control.policy import INPUTS, Policy, fingerprint
+from laserloop.control import INPUTS, MpcProblem, Policy, fingerprint, make_twin_problem
+from laserloop.loop import look_ahead
+from laserloop.native import Memory, TwinController
+from laserloop.predict import TwinPredictor
 from laserloop.process import find_process
+from laserloop.studies.arena.entrant import Cost
+from laserloop.studies.arena.environments import PATHS, TwinVectorEnv
+from laserloop.studies.arena.tasks import LEVELS
 
 FloatArray = NDArray[np.float64]
 Samples = tuple[NDArray[np.float32], NDArray[np.float32]]  # what was seen, and the teacher's share
 
+LEAST = 0.03  # spread of an input; what varies less is not blown up
 SAMPLES = "-samples.npz"  # not part of the model
 LAST = 4  # times as many epochs in the last round
 ROUND = 0.02  # of the range: errors beyond count by their size, not by their square
@@ -117,3 +119,74 @@ def fit(samples: Samples, settings: Distillation, lap: int, about: dict[str, Any
         falling.step()
     with torch.no_grad():
         return freeze(network, mean, spread, about), float((network(x) - y).abs().mean())
+
+
+class Teacher:
+    """The twin's planner where it knows the plate as it is, asked in every loop of a batch.
+
+    Follows what a learner does and says what it would have done: no image, but the true gain and plate.
+    """
+
+    def __init__(self, env: TwinVectorEnv) -> None:
+        self._env = env
+        told = env.told
+        problem = make_twin_problem(MpcProblem(window=told.window, power=told.laser.power))
+        fastest = max(float(path.lit_speeds.max(initial=0.0)) for path in env.paths)
+        self._planners = [
+            TwinController(TwinPredictor(replace(truth, speed=fastest)), problem) for truth in env.truths
+        ]
+        self._memories: list[Memory | None] = [None] * env.num_envs
+        self._powers: list[list[float]] = [[] for _ in range(env.num_envs)]
+
+    def advise(self) -> FloatArray:
+        """W, for the coming tick of each loop."""
+        return np.array([self._advise(i) for i in range(self._env.num_envs)])
+
+    def _advise(self, i: int) -> float:
+        loops = self._env.loops
+        planner, k = self._planners[int(loops.truth[i])], int(loops.tick[i])
+        memory = self._memories[i]
+        if k == 0 or memory is None:
+            planner.reset()
+            planner.trust(float(loops.gain[i]))
+            self._powers[i].clear()
+        else:
+            planner.restore(memory)
+        path = self._env.paths[int(loops.path[i])]
+        action = planner.act(None, look_ahead(path, k, self._powers[i], planner.horizon, planner.memory))
+        self._memories[i] = planner.save()
+        return action.power
+
+    def watch(self, powers: FloatArray) -> None:
+        """Hear what was given in the tick that has just ended, W, in each loop."""
+        for i, power in enumerate(powers.tolist()):
+            self._powers[i].append(power)
+
+
+def make_network(width: int) -> nn.Sequential:
+    """Two hidden layers with tanh."""
+    return nn.Sequential(
+        nn.Linear(INPUTS, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1)
+    )
+
+
+def measure(seen: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Mean and spread of each input."""
+    return seen.mean(axis=0), np.maximum(seen.std(axis=0), np.float32(LEAST))
+
+
+def freeze(
+    network: nn.Module, mean: NDArray[np.float32], spread: NDArray[np.float32], about: dict[str, Any]
+) -> Policy:
+    """The same as a policy that acts without PyTorch, on inputs as they are."""
+    linear = [module for module in network.modules() if isinstance(module, nn.Linear)]
+    layers = [(to_numpy(module.weight), to_numpy(module.bias)) for module in linear]
+    weight, bias = layers[0]
+    first = (weight / spread).astype(np.float32)
+    layers[0] = first, (bias - first @ mean).astype(np.float32)
+    return Policy(layers=tuple(layers), about=about)
+
+
+def to_numpy(tensor: torch.Tensor) -> NDArray[np.float32]:
+    """A copy that stands alone."""
+    return np.array(tensor.detach().cpu().numpy(), np.float32)

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.arena.coverage import cover_record
-from laserloop.arena.tasks import Task, find_task
-from laserloop.control.controller import Status
-from laserloop.loop.record import COMPLETED
-from laserloop.report.record import mark_counted
+from laserloop.control import Status
+from laserloop.loop import COMPLETED
+from laserloop.report import mark_counted
+from laserloop.studies.arena.tasks import Task, find_task
 
 FloatArray = NDArray[np.float64]
 Row = dict[str, Any]
@@ -50,7 +49,6 @@ def score_record(record: Mapping[str, Any]) -> Row:
         "clipped": record["clipped"],
         "refused": sum(statuses.get(str(status), 0) for status in REFUSED),
         "completed": record["ending"] == COMPLETED,
-        **cover_record(record),
     }
 
 

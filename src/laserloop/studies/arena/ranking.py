@@ -1,18 +1,25 @@
-"""Standings: the rows of all runs, entrant by entrant, with intervals over paths.
+"""The ranking: rows of all runs, entrant by entrant, with intervals over paths, and the tables made of it.
 
 The gap of a run is its RMS from the window's middle minus that of the oracle on the same task, K. RMS from
 the middle is what every planning entrant is asked for, it moves with every tick, and the oracle's own is not
 zero where the laser cannot do better: what is left in the gap can be had. Intervals are 95 %, by drawing
-paths with replacement (all levels of a path stay together), with the same dice every time.
+paths with replacement (all levels of a path stay together), with the same seed every time.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from laserloop.arena.scores import Row
+from laserloop.logs import can_parquet, render_rows
+from laserloop.report import dump
+from laserloop.store import write_bytes
+from laserloop.studies.arena.benchmark import Benchmark, read_runs
+from laserloop.studies.arena.entrants import find_entrant
+from laserloop.studies.arena.scores import Row, clock_record, score_record
 
 ORACLE, TWIN = "oracle", "twin"
 DRAWS, LEVEL = 2000, 0.95
@@ -37,7 +44,7 @@ def add_gaps(rows: Iterable[Row]) -> list[Row]:
     return [row | {"gap_k": beside(row, ORACLE), "to_twin_k": beside(row, TWIN)} for row in rows]
 
 
-def stand(rows: Sequence[Row]) -> Row:
+def summarise_runs(rows: Sequence[Row]) -> Row:
     """What all runs of one entrant come to."""
     worst = max(rows, key=lambda row: row["excursion_k"])
     return {
@@ -99,8 +106,12 @@ def rank(rows: Iterable[Row]) -> dict[str, dict[str, Row]]:
         by_name[row["entrant"]].append(row)
     levels = list(dict.fromkeys(row["level"] for row in rows))
     found = {
-        name: {"all": stand(own)}
-        | {level: stand(some) for level in levels if (some := [r for r in own if r["level"] == level])}
+        name: {"all": summarise_runs(own)}
+        | {
+            level: summarise_runs(some)
+            for level in levels
+            if (some := [r for r in own if r["level"] == level])
+        }
         for name, own in by_name.items()
     }
 
@@ -124,3 +135,72 @@ def time_all(clocks: Iterable[Row]) -> dict[str, Row]:
         }
         for name, some in by_name.items()
     }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables:
+    """What a benchmark came to so far."""
+
+    rows: Sequence[Row]  # a run each, with its gap and folder
+    standings: dict[str, dict[str, Row]]  # entrant → level or all
+    clocks: dict[str, Row]  # entrant → how long decisions took
+    clock_rows: Sequence[Row]  # a run each
+    declared: dict[str, Row]  # entrant → what it is, may know and cost
+
+
+def tabulate(benchmark: Benchmark, out: Path) -> Tables:
+    """Score every run of a benchmark that is on disk."""
+    rows, clocks = list[Row](), list[Row]()
+    for kept in read_runs(benchmark, out):
+        rows.append(score_record(kept.record) | {"run": kept.folder})
+        clocks.append(clock_record(kept.record))
+    declared = {entrant["name"]: entrant for entrant in map(declare, benchmark.entrants)}
+    return Tables(add_gaps(rows), rank(rows), time_all(clocks), clocks, declared)
+
+
+def declare(name: str) -> Row:
+    """What an entrant says of itself."""
+    entrant = find_entrant(name)
+    cost = entrant.cost
+    return {
+        "name": entrant.name,
+        "about": entrant.about,
+        "foresight": entrant.foresight,
+        "camera": entrant.camera,
+        "passes": entrant.passes,
+        "bound": entrant.bound,
+        "learns": entrant.learns,
+        "core_minutes": cost.core_minutes,
+        "plant_steps": cost.plant_steps,
+    }
+
+
+def save_tables(tables: Tables, benchmark: Benchmark, out: Path) -> list[Path]:
+    """Write them: Parquet where its library is installed, otherwise CSV; returns the files."""
+    ending = ".parquet" if can_parquet() else ".csv"
+    standings = {"tasks": list(benchmark.tasks), "entrants": tables.declared, "standings": tables.standings}
+    files = {
+        f"scores{ending}": render_rows(tables.rows, ending),
+        f"clocks{ending}": render_rows(tables.clock_rows, ending),
+        "standings.json": dump(standings).encode(),
+        "clocks.json": dump(tables.clocks).encode(),
+    }
+    for name, content in files.items():
+        write_bytes(out / name, content)
+    return [out / name for name in files]
+
+
+def summarise(tables: Tables, benchmark: Benchmark) -> dict[str, Any]:
+    """What `laserloop arena --json` writes: a line of numbers for each entrant."""
+    entrants = {}
+    for name, standing in tables.standings.items():
+        every, declared = standing["all"], tables.declared[name]
+        entrants[name] = {
+            **{key: every[key] for key in ("gap_mean_k", "gap_low_k", "gap_high_k", "gap_worst_k")},
+            **{key: every[key] for key in ("outside_fraction", "below_fraction", "rms_k", "excursion_k")},
+            **{key: every[key] for key in ("above_k", "below_k", "step_mean_w", "energy_mj")},
+            **tables.clocks[name],
+            **{key: declared[key] for key in ("core_minutes", "plant_steps", "foresight", "bound")},
+            **{key: every[key] for key in ("clipped", "refused", "runs", "worst_task")},
+        }
+    return {"tasks": list(benchmark.tasks), "entrants": entrants}

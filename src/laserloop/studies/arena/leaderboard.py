@@ -1,51 +1,40 @@
-"""The leaderboard: a page of its own, sortable, every number with the way to its run."""
+"""The leaderboard: a sortable page, every number with the way to its run, and the table of a terminal."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from laserloop.arena.figures import draw_standings
-from laserloop.arena.runs import RUNS
-from laserloop.arena.scores import Row
-from laserloop.arena.standings import ORACLE
-from laserloop.arena.tables import Tables
-from laserloop.report.page import make_plate, render, render_comparison
-from laserloop.report.save import save, save_figure
-from laserloop.store import RESULT_FILE, read_result
+import matplotlib as mpl
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
 
+from laserloop.report import (
+    COLD,
+    FAINT,
+    HOT,
+    INK,
+    STYLE,
+    WIDTH,
+    make_plate,
+    render,
+    render_comparison,
+    save_figure,
+)
+from laserloop.store import RESULT_FILE, read_result, write_bytes
+from laserloop.studies.arena.benchmark import RUNS
+from laserloop.studies.arena.ranking import ORACLE, Tables
+from laserloop.studies.arena.scores import Row
+
+LOOKS = {"off": (COLD, "o"), "nominal": (INK, "s"), "hard": (HOT, "^")}  # told apart by form in grey
+LEAST = 0.03  # K; below, a gap has no place on a log axis
 PAGES = "pages"
 LATE = 0.01  # share of deadlines, from which on a controller is called late
 NOTHING = "–"
 VIEWER = "http://127.0.0.1:8470/"  # where `laserloop view` is, if it is
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A number on the page; `value` is what it is sorted by."""
-
-    text: str
-    value: float | str = ""
-    link: str = ""
-    late: bool = False
-
-
-@dataclass(slots=True)
-class Line:
-    """All that the page says about one entrant."""
-
-    name: str
-    about: str
-    knows: str
-    cost: str
-    bound: bool
-    page: str
-    worst: str
-    view: str  # the worst run in the viewer
-    cells: list[Cell] = field(default_factory=list)
-    runs: list[dict[str, Any]] = field(default_factory=list)
-
-
+HEADINGS = ("gap\nK", "95 %\nK", "worst\nK", "RMS\nK", "outside", "p50\nµs", "missed", "runs")
 Show = Callable[[float], str]
 COLUMNS: dict[str, tuple[str, Show]] = {  # heading → name in the standings
     "gap, K": ("gap_mean_k", "{:.2f}".format),
@@ -80,7 +69,7 @@ def save_leaderboard(tables: Tables, out: Path, *, command: str) -> Path:
     figure = draw_standings(tables.standings)
     caption = "Gap to the oracle of every entrant: mean with interval, and the worst path"
     page = render(
-        "arena/leaderboard.html",
+        "studies/arena/leaderboard.html",
         headline=write_headline(tables),
         story=write_story(tables),
         picture=make_plate(figure, "gap", caption),
@@ -91,7 +80,7 @@ def save_leaderboard(tables: Tables, out: Path, *, command: str) -> Path:
         out=out.name,
     )
     save_figure(out / "standings.png", figure)
-    save(out / "index.html", page)
+    write_bytes(out / "index.html", page.encode())
     return out / "index.html"
 
 
@@ -127,7 +116,8 @@ def write_story(tables: Tables) -> list[str]:
     return [told, *([lack] if short else [])]
 
 
-def _write_line(name: str, tables: Tables, beside: Mapping[str, str], out: Path, command: str) -> Line:
+def _write_line(name: str, tables: Tables, beside: Mapping[str, str], out: Path, command: str) -> Row:
+    """All that the page says about one entrant."""
     declared, standing, clock = tables.declared[name], tables.standings[name]["all"], tables.clocks[name]
     own = [row for row in tables.rows if row["entrant"] == name]
     worst = max(own, key=lambda row: row["excursion_k"])
@@ -135,14 +125,13 @@ def _write_line(name: str, tables: Tables, beside: Mapping[str, str], out: Path,
     page = _save_run_page(worst, beside, out, command)
     links = {
         "gap_worst_k": _link(folder_of.get(standing.get("gap_worst_task", ""))),
-        **dict.fromkeys(("gap_mean_k", "rms_k", "outside_fraction", "to_twin_mean_k"), f"#{name}"),
         **dict.fromkeys(("above_k", "below_k"), page),
     }
     cells = [_cell(standing[key], show, links.get(key, f"#{name}")) for key, show in COLUMNS.values()]
-    cells[0] = _with_interval(cells[0], standing)
+    if standing["gap_low_k"] is not None:
+        cells[0]["text"] += f" ({standing['gap_low_k']:.2f} to {standing['gap_high_k']:.2f})"
     cells += [_cell(clock[key], show, late=clock["missed_fraction"] > LATE) for key, show in CLOCKS.values()]
-    steps = declared["plant_steps"]
-    cells += [_cell(declared["core_minutes"], "{:.0f}".format), _cell(steps, "{:.0f}".format)]
+    cells += [_cell(declared[key], "{:.0f}".format) for key in ("core_minutes", "plant_steps")]
     cells += [_cell(standing[key], "{:d}".format) for key in ("refused", "runs")]
     runs = [
         {
@@ -154,18 +143,18 @@ def _write_line(name: str, tables: Tables, beside: Mapping[str, str], out: Path,
         }
         for row in own
     ]
-    return Line(
-        name=name,
-        about=declared["about"],
-        knows=tell_knowledge(declared),
-        cost=tell_cost(declared),
-        bound=declared["bound"],
-        page=page,
-        worst=worst["task"],
-        view=_view(worst, beside),
-        cells=cells,
-        runs=runs,
-    )
+    return {
+        "name": name,
+        "about": declared["about"],
+        "knows": tell_knowledge(declared),
+        "cost": tell_cost(declared),
+        "bound": declared["bound"],
+        "page": page,
+        "worst": worst["task"],
+        "view": _view(worst, beside),
+        "cells": cells,
+        "runs": runs,
+    }
 
 
 def tell_knowledge(declared: Row) -> str:
@@ -194,7 +183,8 @@ def _save_run_page(row: Row, beside: Mapping[str, str], out: Path, command: str)
     records: list[Mapping[str, Any]] = [
         read_result(out / RUNS / folder / RESULT_FILE) for folder in _pair(row, beside)
     ]
-    save(out / place, render_comparison(records, command=command, also=[f"Task {row['task']}."]))
+    page = render_comparison(records, command=command, also=[f"Task {row['task']}."])
+    write_bytes(out / place, page.encode())
     return place
 
 
@@ -221,12 +211,70 @@ def _link(folder: str | None) -> str:
     return "" if folder is None else f"{RUNS}/{folder}/{RESULT_FILE}"
 
 
-def _cell(value: float | None, show: Show, link: str = "", *, late: bool = False) -> Cell:
-    return Cell(NOTHING) if value is None else Cell(show(value), value, link, late)
+def _cell(value: float | None, show: Show, link: str = "", *, late: bool = False) -> Row:
+    """A number on the page; `value` is what it is sorted by."""
+    if value is None:
+        return {"text": NOTHING, "value": "", "link": "", "late": False}
+    return {"text": show(value), "value": value, "link": link, "late": late}
 
 
-def _with_interval(cell: Cell, standing: Row) -> Cell:
-    if standing["gap_low_k"] is None:
-        return cell
-    low, high = standing["gap_low_k"], standing["gap_high_k"]
-    return Cell(f"{cell.text} ({low:.2f} to {high:.2f})", cell.value, cell.link)
+@mpl.rc_context(STYLE)
+def draw_standings(standings: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Figure:
+    """Mean gap, or RMS where none is known, with its interval; the worst path as a thin line."""
+    known = {
+        name: s for name, s in standings.items() if s["all"]["gap_mean_k"] is not None and name != "oracle"
+    }
+    measure = "gap" if known else "rms"
+    shown = known or {name: s for name, s in standings.items() if name != "oracle"}
+    figure = Figure(figsize=(1.35 * WIDTH, 0.36 * len(shown) + 1.2))
+    axes = figure.subplots()
+    for place, levels in enumerate(shown.values()):
+        for shift, (level, (colour, marker)) in enumerate(LOOKS.items()):
+            if level in levels:
+                _plot(axes, place + 0.22 * (shift - 1), levels[level], measure, colour, marker)
+    axes.set_yticks(range(len(shown)), list(shown))
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel("RMS from the middle beyond the oracle's, K" if known else "RMS from the middle, K")
+    axes.grid(axis="x", color=FAINT, linewidth=0.3)
+    seen = {level for levels in shown.values() for level in levels}
+    handles = [
+        Line2D([], [], color=colour, marker=marker, linestyle="none", label=f"disturbances {level}")
+        for level, (colour, marker) in LOOKS.items()
+        if level in seen
+    ]
+    axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(handles))
+    return figure
+
+
+def _plot(
+    axes: Any, place: float, standing: Mapping[str, Any], measure: str, colour: str, marker: str
+) -> None:
+    mean, worst = (max(standing[f"{measure}_{name}_k"], LEAST) for name in ("mean", "worst"))
+    axes.plot([mean, worst], [place, place], color=colour, linewidth=0.5)
+    if standing[f"{measure}_low_k"] is not None:
+        ends = [max(standing[f"{measure}_{name}_k"], LEAST) for name in ("low", "high")]
+        axes.plot(ends, [place, place], color=colour, linewidth=2.4, alpha=0.6)
+    axes.plot(mean, place, marker, color=colour, markersize=4)
+    axes.plot(worst, place, "|", color=colour, markersize=5)
+
+
+def tabulate_standings(tables: Tables) -> Table:
+    """A line for each entrant, the nearest to the oracle first."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, caption_justify="left")
+    table.add_column("entrant")
+    for heading in HEADINGS:
+        table.add_column(heading, justify="right")
+    for name, levels in tables.standings.items():
+        every, clock = levels["all"], tables.clocks[name]
+        known, drawn = every["gap_mean_k"] is not None, every["gap_low_k"] is not None
+        gap = (
+            f"{every['gap_mean_k']:.2f}" if known else NOTHING,
+            f"{every['gap_low_k']:.2f}–{every['gap_high_k']:.2f}" if drawn else NOTHING,
+            f"{every['gap_worst_k']:.1f}" if known else NOTHING,
+        )
+        times = [show(clock[key]) for key, show in (CLOCKS["decision p50, µs"], CLOCKS["missed deadlines"])]
+        rest = (f"{every['rms_k']:.2f}", f"{every['outside_fraction']:.2%}", *times, str(every["runs"]))
+        table.add_row(name, *gap, *rest)
+    table.caption = Text("Gap: RMS from the window's middle minus that of the oracle on the same tasks.")
+    return table

@@ -1,10 +1,11 @@
-"""Lessons: the one set of episodes that every learning entrant is trained on, and nothing else.
+"""The training set: the one set of episodes that every learning entrant is trained on, and nothing else.
 
-    python -m laserloop.arena.lessons --out out/arena/lessons    # six minutes on one core; goes on if stopped
+    python -m laserloop.studies.arena.training_set --out out/arena/lessons    # goes on if stopped
 
-240 episodes of 320 ticks on the plant `graded` with the process 304, along the first 24 public paths of each
-family: 76,800 plant steps. Half of them are shaken as in the paper, from 0 W to all there is. In the other
-half the power is that of the twin without a camera, which keeps near the window, shaken by 15 %.
+Six minutes on one core: 240 episodes of 320 ticks on the plant `graded` with the process 304, along the first
+24 public paths of each family: 76,800 plant steps. Half of them are shaken as in the paper, from 0 W to all
+there is. In the other half the power is that of the twin without a camera, which keeps near the window,
+shaken by 15 %.
 """
 
 import argparse
@@ -19,13 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.problem import MpcProblem, make_twin_problem
-from laserloop.data.ensemble import HOLD, PREVIEW, Excitation, draw_power
-from laserloop.data.store import COLUMNS, record_path
-from laserloop.loop.run import look_ahead
-from laserloop.native.twin import make_twin
-from laserloop.paths import ScanPath, find_path
-from laserloop.paths.shapes import FAMILIES
+from laserloop.control import MpcProblem, make_twin_problem
+from laserloop.data import COLUMNS, HOLD, PREVIEW, Excitation, draw_power, record_path
+from laserloop.loop import look_ahead
+from laserloop.native import make_twin
+from laserloop.paths import FAMILIES, ScanPath, find_path
 from laserloop.plant import make_plant
 from laserloop.process import Process, find_process
 from laserloop.store import write_bytes
@@ -137,7 +136,7 @@ def count_lessons(folder: Path) -> int:
     except (OSError, ValueError, KeyError, TypeError):
         raise BadInput(
             f"lessons must lie in {folder}, but there are none that are complete: make them with "
-            "python -m laserloop.arena.lessons --out FOLDER"
+            "python -m laserloop.studies.arena.training_set --out FOLDER"
         ) from None
     return episodes
 

@@ -1,43 +1,51 @@
-"""The booth: a user's controller in a process of its own, which has images and previews and no plant.
+"""The sandbox: a user's controller in a process of its own, which has images and previews and no plant.
 
-It cannot reach the plant by frames or by the garbage collector, because there is none; what it changes is
-its own copy; what it answers comes as plain numbers; and it is given up when it takes too long.
+It cannot reach the plant by frames or by the garbage collector, because there is none; what it changes is its
+own copy; what it answers comes as JSON, which cannot carry code; and it is given up when it takes too long.
+Run as a module this is the inside: it reads pickled messages and answers. What the controller prints is lost.
 """
 
 import ast
 import json
-import os
 import pickle
-import select
 import signal
+import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
 
 import numpy as np
 
-from laserloop.arena.booth_child import LENGTH, send
-from laserloop.arena.entrant import FORESIGHTS, Entrant, Seat
 from laserloop.bad_input import BadInput
-from laserloop.control.controller import Action, Controller, Status
-from laserloop.control.problem import MpcProblem, make_twin_problem
-from laserloop.loop.controllers import is_own
-from laserloop.paths.path import Preview
-from laserloop.plant.camera import Image
+from laserloop.control import (
+    Action,
+    Controller,
+    Guarded,
+    MpcProblem,
+    Preview,
+    Status,
+    make_twin_problem,
+    read_prediction,
+)
+from laserloop.loop import is_own, load_controller
+from laserloop.plant import Image
 from laserloop.process import Process
+from laserloop.studies.arena.entrant import FORESIGHTS, Entrant, TaskContext
 
 BUILD_WITHIN = 60.0  # s
 ANSWER_WITHIN = 2.0  # s, of one decision: 16,000 ticks of 125 µs
 DONE_WITHIN = 120.0  # s, of all decisions of a run
 ECHOES = 30
+LENGTH = struct.Struct("<Q")  # before each message
 LARGEST = 1_000_000  # bytes of an answer
 
 
-class Gone(Exception):
+class ProcessEnded(Exception):
     """There is no answer any more; the reason."""
 
 
@@ -45,44 +53,31 @@ class Child:
     """A process that answers messages through a pipe; whoever does not answer in time is ended."""
 
     def __init__(self) -> None:
+        self._pipe, theirs = socket.socketpair()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "laserloop.arena.booth_child"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            [sys.executable, "-m", "laserloop.studies.arena.sandbox", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+        theirs.close()  # so that ours ends when the process does
 
     def ask(self, *message: object, within: float) -> dict[str, Any]:
         """Send and wait."""
-        began = monotonic()
         try:
-            assert self._process.stdin is not None
-            if self._process.poll() is not None:
-                raise Gone("it ended by itself")
-            send(self._process.stdin, pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
-            head = self._read(LENGTH.size, began + within)
-            length = LENGTH.unpack(head)[0]
-            if length > LARGEST:
-                raise Gone("its answer was too long")
-            told = json.loads(self._read(length, began + within))
-        except (OSError, ValueError, Gone) as problem:
-            self.close()
-            raise Gone(str(problem) or "it ended by itself") from None
-        return told if isinstance(told, dict) else {}
-
-    def _read(self, size: int, until: float) -> bytes:
-        """So many bytes, by then."""
-        assert self._process.stdout is not None
-        stream, found = self._process.stdout.fileno(), b""
-        while len(found) < size:
-            ready, _, _ = select.select([stream], [], [], max(0.0, until - monotonic()))
-            if not ready:
-                raise Gone("it did not answer in time")
-            some = os.read(stream, size - len(found))
-            if not some:
-                raise Gone("it ended by itself")
-            found += some
-        return found
+            send(self._pipe, pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL), within)
+            answer = json.loads(receive(self._pipe, within))
+        except TimeoutError:
+            reason = "it did not answer in time"
+        except (OSError, ValueError):
+            reason = "it ended by itself"
+        except ProcessEnded as problem:
+            reason = str(problem)
+        else:
+            return answer if isinstance(answer, dict) else {}
+        self.close()
+        raise ProcessEnded(reason)
 
     @contextmanager
     def halted(self) -> Iterator[None]:
@@ -97,32 +92,54 @@ class Child:
         """End the process."""
         self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            with suppress(OSError):  # what was not read any more
-                if stream is not None:
-                    stream.close()
+        self._pipe.close()
 
 
-class BoothController:
+def send(pipe: socket.socket, content: bytes, within: float | None = None) -> None:
+    """A message: its length, then itself; whoever does not read it in time gets none."""
+    pipe.settimeout(within)
+    pipe.sendall(LENGTH.pack(len(content)) + content)
+
+
+def receive(pipe: socket.socket, within: float | None = None) -> bytes:
+    """The next message, all of it by then."""
+    until = None if within is None else monotonic() + within
+
+    def read(size: int) -> bytes:
+        found = b""
+        while len(found) < size:
+            pipe.settimeout(None if until is None else max(until - monotonic(), 1e-6))
+            if not (some := pipe.recv(size - len(found))):
+                raise ProcessEnded("it ended by itself")
+            found += some
+        return found
+
+    (length,) = LENGTH.unpack(read(LENGTH.size))
+    if within is not None and length > LARGEST:
+        raise ProcessEnded("its answer was too long")
+    return read(length)
+
+
+class SandboxController:
     """A controller of a user's file behind a pipe. Its time is charged without that of the pipe."""
 
-    def __init__(self, spec: str, name: str, seat: Seat) -> None:
+    def __init__(self, spec: str, name: str, context: TaskContext) -> None:
         self.name = name
         self._left = DONE_WITHIN
         self._weighed = False
         self.overhead_s = 0.0
         self._child = Child()
         try:
-            told = self._child.ask("build", spec, seat.problem, seat.process, within=BUILD_WITHIN)
-            self._check(told)
-        except (Gone, BadInput) as problem:
+            answer = self._child.ask("build", spec, context.problem, context.process, within=BUILD_WITHIN)
+            self._check(answer)
+        except (ProcessEnded, BadInput) as problem:
             self.close()
             raise BadInput(f"{spec} cannot take part: {problem}") from None
 
-    def _check(self, told: dict[str, Any]) -> None:
-        if "refused" in told:
-            raise BadInput(str(told["refused"]))
-        self.horizon, self.memory = int(told["horizon"]), int(told["memory"])
+    def _check(self, answer: dict[str, Any]) -> None:
+        if "refused" in answer:
+            raise BadInput(str(answer["refused"]))
+        self.horizon, self.memory = int(answer["horizon"]), int(answer["memory"])
         if not (0 <= self.horizon <= 10_000 and 0 <= self.memory <= 10_000):
             raise BadInput("horizon and memory must be 0 to 10,000 ticks: change them")
 
@@ -130,11 +147,11 @@ class BoothController:
         """Make the controller forget."""
         self._weighed, self.overhead_s = False, 0.0
         try:
-            told = self._child.ask("reset", within=ANSWER_WITHIN)
-        except Gone:
+            answer = self._child.ask("reset", within=ANSWER_WITHIN)
+        except ProcessEnded:
             return
-        if told.get("raised"):
-            raise RuntimeError(str(told["raised"]))
+        if answer.get("raised"):
+            raise RuntimeError(str(answer["raised"]))
 
     def act(self, image: Image | None, preview: Preview) -> Action:
         """What the controller answers, or the least power if it is gone."""
@@ -143,13 +160,13 @@ class BoothController:
                 self._weighed, self.overhead_s = True, weigh(image, preview)
         began = monotonic()
         try:
-            told = self._child.ask("act", image, preview, within=min(ANSWER_WITHIN, self._left))
-        except Gone:
+            answer = self._child.ask("act", image, preview, within=min(ANSWER_WITHIN, self._left))
+        except ProcessEnded:
             return Action(power=0.0, status=Status.GONE)
         self._left -= monotonic() - began
-        if told.get("raised"):
-            raise RuntimeError(str(told["raised"]))
-        return read_action(told)
+        if answer.get("raised"):
+            raise RuntimeError(str(answer["raised"]))
+        return read_action(answer)
 
     def close(self) -> None:
         """End the process."""
@@ -165,18 +182,18 @@ def weigh(image: Image | None, preview: Preview) -> float:
             began = perf_counter()
             echo.ask("echo", image, preview, within=ANSWER_WITHIN)
             times.append(perf_counter() - began)
-    except Gone:
+    except ProcessEnded:
         return 0.0
     finally:
         echo.close()
     return float(np.median(times))
 
 
-def read_action(told: dict[str, Any]) -> Action:
+def read_action(answer: dict[str, Any]) -> Action:
     """An answer as it came through the pipe."""
-    power, predicted = told.get("power"), told.get("predicted")
+    power, predicted = answer.get("power"), answer.get("predicted")
     known = {str(status): status for status in Status}
-    status = known.get(str(told.get("status")), Status.BARE)
+    status = known.get(str(answer.get("status")), Status.BARE)
     if not isinstance(power, int | float) or isinstance(power, bool) or not np.isfinite(power):
         return Action(power=0.0, status=Status.NOT_FINITE)
     foreseen = [float(predicted)] if isinstance(predicted, int | float) else []
@@ -193,8 +210,8 @@ def enter_own(spec: str) -> Entrant:
         )
     foresight = read_foresight(path, name)
 
-    def make(seat: Seat) -> Controller:
-        return BoothController(f"{path}:{name}", name, seat)
+    def make(context: TaskContext) -> Controller:
+        return SandboxController(f"{path}:{name}", name, context)
 
     return Entrant(
         name=name, about=f"{name} of {path.name}.", make=make, foresight=foresight, sources=(path,)
@@ -205,8 +222,8 @@ def try_out(own: Entrant, process: Process) -> None:
     """Build a user's controller once: a file that cannot take part is refused before hours of runs."""
     problem = make_twin_problem(MpcProblem(window=process.window, power=process.laser.power))
     assert own.make is not None
-    controller = own.make(Seat(problem=problem, process=process, fastest=process.speed))
-    assert isinstance(controller, BoothController)
+    controller = own.make(TaskContext(problem=problem, process=process, fastest=process.speed))
+    assert isinstance(controller, SandboxController)
     controller.close()
 
 
@@ -243,3 +260,45 @@ def _stores_foresight(node: ast.AST) -> bool:
     """Is something called foresight given a value here, as a name or of an object?"""
     called = getattr(node, "id", None) or getattr(node, "attr", None)
     return called == "foresight" and isinstance(getattr(node, "ctx", None), ast.Store)
+
+
+def main() -> None:
+    """The inside: build the controller, then answer tick by tick until nothing more comes."""
+    pipe, controller = socket.socket(fileno=int(sys.argv[1])), None
+    while True:
+        try:
+            verb, *given = pickle.loads(receive(pipe))
+        except ProcessEnded:
+            return
+        if verb == "build":
+            controller, answer = _build(*given)
+        elif controller is None:  # an echo
+            answer = {}
+        else:
+            answer = _act(controller, *given) if verb == "act" else {"raised": controller.reset()}
+        send(pipe, json.dumps(answer).encode())
+
+
+def _build(name: str, problem: MpcProblem, process: Process) -> tuple[Guarded | None, dict[str, Any]]:
+    """The controller, and what it wants to see; or why there is none."""
+    try:
+        controller = Guarded(load_controller(name, problem, process))
+        return controller, {"horizon": controller.horizon, "memory": controller.memory}
+    except (BadInput, TypeError, ValueError) as failure:
+        return None, {"refused": str(failure)}
+
+
+def _act(controller: Guarded, image: Image | None, preview: Preview) -> dict[str, Any]:
+    """What it answers, as plain numbers."""
+    action, failure, _ = controller.decide(image, preview)
+    predicted = read_prediction(action)
+    return {
+        "power": float(action.power),
+        "status": str(action.status),
+        "predicted": predicted if np.isfinite(predicted) else None,
+        "raised": failure,
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""How entrants learn that act by a small network alone: from the twin's planner, or by trial and reward."""
