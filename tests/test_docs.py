@@ -84,7 +84,7 @@ def test_the_readme_is_read_in_five_minutes() -> None:
 
 def test_the_readme_names_every_extra_that_users_install() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    users = set(project["optional-dependencies"]) - {"docs", "dev", "gym", "rl"}
+    users = set(project["optional-dependencies"]) - {"docs", "dev", "gym"}
     said = (ROOT / "README.md").read_text(encoding="utf-8")
     assert {extra for extra in users if f"`{extra}`" in said} == users
 

@@ -110,7 +110,7 @@ def requirements(*extras: str) -> list[Requirement]:
 @pytest.mark.parametrize(
     ("file", "extras"),
     [
-        ("constraints.txt", ("data", "train", "logs", "gym", "rl", "docs", "dev")),
+        ("constraints.txt", ("data", "train", "logs", "gym", "docs", "dev")),
         ("constraints-oldest.txt", ("data",)),
     ],
 )
