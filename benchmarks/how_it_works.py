@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from how_it_works_figures import draw_ages, draw_grid, draw_loop, draw_margins
+from how_it_works_figures import draw_ages, draw_grid, draw_loop, draw_margins, draw_path
 from light_and_dark import save_pair
 from numpy.typing import NDArray
 
@@ -122,6 +122,7 @@ def main() -> None:
         "plate-and-twin": lambda: draw_loop(found),
         "grid": lambda: draw_grid(found, plant),
         "margin": lambda: draw_margins(margins),
+        "diagonal": lambda: draw_path(ll.find_path("diagonal", ticks=320)),
     }
     for name, draw in pictures.items():
         for written in save_pair(FOLDER / f"{name}.svg", draw):

@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from laserloop import ScanPath
 from laserloop.report.figures import BAND, COLD, FAINT, HOT, INK, STYLE
 
 TICK_MS = 0.125
@@ -35,6 +36,24 @@ def draw_ages(found: dict[str, Any]) -> Figure:
             )
         axes.text(0.98, 0.92, f"all together: {sum(shares):.0f} K", ha="right", transform=axes.transAxes)
     panels[0].set_ylabel("part of the rise at the peak, K")
+    return figure
+
+
+@mpl.rc_context(STYLE)
+def draw_path(path: ScanPath) -> Figure:
+    """A path on the plate, and where it turns."""
+    figure = Figure(figsize=(WIDE / 2, WIDE / 2.3), layout="constrained")
+    axes = figure.subplots()
+    x, y = 1e3 * path.positions.T
+    axes.plot(x, y, color=INK, linewidth=1.5)
+    axes.plot(x[0], y[0], "o", color=COLD, label="begin")
+    turns = np.diff(np.unwrap(np.arctan2(np.diff(y), np.diff(x))))
+    sharp = np.flatnonzero(np.abs(turns) > 1.2) + 1
+    axes.plot(x[sharp], y[sharp], "v", color=HOT, label="sharp turn")
+    axes.set_aspect("equal")
+    axes.set_xlabel("x, mm")
+    axes.set_ylabel("y, mm")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
 
