@@ -72,7 +72,8 @@ class Box:
         self.usual = self.shape
         self.children: list[Box] = []
         self.weights = 1.0 / np.array(self.spacing) ** 2
-        self.volume = float(np.prod(self.spacing))
+        self.stiffness = float((self.weights * STIFF).sum())
+        self.volume = prod(self.spacing)
         self.faces = np.zeros(6, dtype=np.int64)
         self.make(self.shape, self.origin)
 
@@ -133,8 +134,21 @@ class Box:
         return np.asarray(self.spacing[2] * (0.5 + np.arange(self.shape[0])))
 
     def with_edges(self, values: FloatArray) -> FloatArray:
-        """A field (layers, rows, columns) of the cells on the lines x and y."""
-        return np.asarray(kernels.reach_edges(values, self.faces))
+        """A field (layers, rows, columns) of the cells on the lines x and y.
+
+        On the plate's edges, where its parabola has no slope, it is there as well.
+        """
+        for axis, face in ((2, 0), (1, 2)):
+            last = values.shape[axis] - 1
+            for at, inner, kind in (
+                (0, min(1, last), self.faces[face]),
+                (-1, -min(2, last + 1), self.faces[face + 1]),
+            ):
+                if kind == INSULATED:
+                    near = values.take([at], axis)
+                    edge = near + 0.125 * (near - values.take([inner], axis))
+                    values = np.concatenate((values, edge) if at else (edge, values), axis)
+        return values
 
 
 class NestedHeat:
@@ -252,7 +266,7 @@ class NestedHeat:
 
     def _euler(self, box: Box) -> float:
         """The longest stable step of forward Euler, s."""
-        return float(0.5 / (self.diffusivity * (box.weights * STIFF).sum()))
+        return 0.5 / (self.diffusivity * box.stiffness)
 
     def _step(self, dt: float, power: float = 0.0, ends: tuple[FloatArray, FloatArray] | None = None) -> None:
         """The finest box by one step, and its parents when it is time."""
@@ -408,22 +422,16 @@ class NestedHeat:
         box.theta[0][tuple(here)] = theta[tuple(there)]
 
     def _profile(self, start: FloatArray, end: FloatArray, past: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """1/m, a beam's mean over each row and each column of the finest box after these shares of its way.
-
-        What falls on the plate outside the box, less than 1e-3, belongs to the outermost cells.
-        """
+        """1/m, a beam's means over the finest box's rows and its columns after these shares of its way."""
         leaf, unit = self.leaf, sqrt(2.0) * self.process.beam.sigma
-        found = []
-        for axis in (0, 1):
-            h = leaf.spacing[1 - axis]
-            edges = leaf.edges(axis) / unit
-            edges[-1] = 0.5 * h / unit * leaf.plate[1 + axis]
-            edges[0] = -edges[-1]
-            lines = np.empty((len(past), leaf.shape[1 + axis]))
-            kernels.place_beam(edges, start[1 - axis] / unit, end[1 - axis] / unit, past, lines)
-            lines /= h
-            found.append(lines)
-        return found[0], found[1]
+        rows, columns = (
+            kernels.place_beam(
+                leaf.origin[axis], leaf.shape[1 + axis], leaf.plate[1 + axis], leaf.spacing[1 - axis] / unit,
+                start[1 - axis] / unit, end[1 - axis] / unit, past,
+            ) / leaf.spacing[1 - axis]
+            for axis in (0, 1)
+        )  # fmt: skip
+        return rows, columns
 
     def raise_surface(self, thickness: float) -> None:
         """Metal at ambient temperature on top, m; the cells get other heights and share the heat anew."""

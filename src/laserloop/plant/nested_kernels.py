@@ -37,11 +37,11 @@ def step(
     """
     layers, rows, columns = heat.shape
     X, P = np.uint64(columns), np.uint64(rows * columns)
-    span = np.uint64((rows - 3) * columns + columns - 2)
+    span = np.uint64((rows - 2) * columns)
     ax, ay, az = weights[0], weights[1], weights[2]
     a = 2.0 * (ax + ay + az)
     per, low, values = table
-    last = values.size - 2.0
+    last, melts = values.size - 2.0, melting[0] < np.inf
     line, found, at = np.empty(span), np.empty(span), np.empty(span, np.uint64)
     sharp = layers - 2 > SHARP + 2 and not len(holes)  # a box inside has the steep part
     first_share = 12.0 / 11.0 if sharp else 1.0  # of the beam's heat, to the first layer; see `sharpen`
@@ -65,7 +65,7 @@ def step(
         for k in range(
             1, layers - 1
         ):  # a layer from its first cell to its last, with the ghosts between rows
-            c = np.uint64((k * rows + 1) * columns + 1)
+            c = np.uint64((k * rows + 1) * columns)
             for i in range(span):
                 here = c + i
                 rate = ax * (theta[here - ONE] + theta[here + ONE])
@@ -78,11 +78,14 @@ def step(
                 share = (first_share if k == 1 else 1.0 - first_share) * across[n - 1]
                 for j in range(rows - 2):
                     for i in range(columns - 2):
-                        line[j * columns + i] += share[j] * along[n - 1, i]
+                        line[j * columns + i + 1] += share[j] * along[n - 1, i]
+            for j in range(rows - 2):
+                west, east = np.uint64(j * columns), np.uint64((j + 1) * columns - 1)
+                line[west] = ax * (theta[c + west + ONE] - theta[c + west])
+                line[east] = ax * (theta[c + east - ONE] - theta[c + east])
             if n == 1:
-                for j in range(rows - 2):
-                    for i in range(columns - 2):
-                        first_rate[c + np.uint64(j * columns + i)] = line[j * columns + i]
+                for i in range(span):
+                    first_rate[c + i] = line[i]
                 for i in range(span):
                     line[i] = first_y[c + i] + now * line[i]
             else:
@@ -97,11 +100,12 @@ def step(
             for i in range(span):
                 left = values[at[i]]
                 found[i] = left + found[i] * (values[at[i] + ONE] - left)
-            spread_front(found, line, theta, c, X, P, melting)
-            for j in range(rows - 2):
-                for i in range(columns - 2):
-                    here, there = c + np.uint64(j * columns + i), j * columns + i
-                    target[here], other[here] = line[there], found[there]
+            if melts:
+                spread_front(found, line, theta, c, X, P, melting)
+            for i in range(span):
+                target[c + i] = line[i]
+            for i in range(span):
+                other[c + i] = found[i]
         rate = across[n - 1].sum() * along[n - 1].sum()
         at_first = rate if n == 1 else at_first
         brought = now * rate if n == 1 else mu * one_before + nu * two_before + now * rate + back * at_first
@@ -117,7 +121,7 @@ def step(
             other[outside] = find(target[outside], table)
             this = slice(outside, outside + ONE)
             spread_front(other[this], target[this], theta, outside, X, P, melting)
-        for face in range(6):
+        for face in range(2, 6):
             if faces[face] == INSULATED:
                 continue
             start, inward, step_p, count, step_q, many = find_face(face, columns, rows, layers)
@@ -204,18 +208,22 @@ def pass_front(found, heat, theta, first, X, P, melting):  # type: ignore[no-unt
 
 
 @njit(cache=True, error_model="numpy")
-def place_beam(edges, start, end, past, lines):  # type: ignore[no-untyped-def]
-    """A Gaussian's integral over each cell of a line, at every share `past` of its way from start to end.
+def place_beam(first, cells, whole, size, start, end, past):  # type: ignore[no-untyped-def]
+    """A Gaussian's integral over each of some cells of a line, at every share `past` of its way.
 
-    Edges, start and end in units of √2 σ.
+    `first`: of these among the `whole` plate's; `size`, of a cell, `start` and `end` in units of √2 σ. What
+    falls on the plate outside, less than 1e-3, belongs to the outermost cells.
     """
+    lines = np.empty((past.size, cells))
     for n in range(past.size):
         at = start + past[n] * (end - start)
-        below = erf(edges[0] - at)
-        for i in range(lines.shape[1]):
-            above = erf(edges[i + 1] - at)
+        below = erf(-0.5 * size * whole - at)
+        for i in range(cells):
+            after = first + i + 1 if i < cells - 1 else whole
+            above = erf(size * (after - 0.5 * whole) - at)
             lines[n, i] = 0.5 * (above - below)
             below = above
+    return lines
 
 
 @njit(cache=True, error_model="numpy")
@@ -463,30 +471,3 @@ def find_drift(heat, theta, beyond, faces, weights, table, drift):  # type: igno
             drift[j - 1, i - 1] = (
                 a - (b - a) / 6.0 + (e - 3.0 * b + 2.0 * a) * 2.0 / 33.0 if layers > 4 else a
             )
-
-
-@njit(cache=True, error_model="numpy")
-def reach_edges(values, faces):  # type: ignore[no-untyped-def]
-    """A field of cells with the plate's edges where it reaches them: there its parabola has no slope."""
-    west, east, south, north = faces[:4] == INSULATED
-    layers, rows, columns = values.shape
-    found = np.empty((layers, rows + south + north, columns + west + east))
-    for k in range(layers):
-        for j in range(rows):
-            line, cells = found[k, j + south], values[k, j]
-            for i in range(columns):
-                line[i + west] = cells[i]
-            if west:
-                line[0] = cells[0] + 0.125 * (cells[0] - cells[min(1, columns - 1)])
-            if east:
-                line[columns + west] = cells[columns - 1] + 0.125 * (
-                    cells[columns - 1] - cells[max(columns - 2, 0)]
-                )
-        for i in range(found.shape[2]):
-            if south:
-                near = found[k, 1, i]
-                found[k, 0, i] = near + 0.125 * (near - found[k, min(2, rows), i])
-            if north:
-                near = found[k, rows + south - 1, i]
-                found[k, rows + south, i] = near + 0.125 * (near - found[k, max(rows + south - 2, south), i])
-    return found
