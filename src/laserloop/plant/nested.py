@@ -362,8 +362,9 @@ class NestedHeat:
         for box in moved:
             self._put(box, box.shape if box.open else box.usual, wanted[box])
         for box in self.boxes[first:]:
+            assert box.parent is not None
+            self._find_drift(box.parent)
             self._read_parent(box)
-            self._find_drift(box)
 
     def _make_room(self, leaf: Box) -> None:
         """Widen the finest box before a melt reaches its sides that ends thinner than the parent's cells."""
@@ -383,14 +384,13 @@ class NestedHeat:
             self._synchronise(parent)
             self._put(leaf, shape, (origin[0], origin[1]))
             self._read_parent(leaf)
-            self._find_drift(leaf)
 
     @staticmethod
     def _around(box: Box, beam: FloatArray) -> tuple[int, int]:
         """The origin that keeps the beam near the middle of a box, in whole cells of its parent."""
-        found = []
+        found, shape = [], box.shape if box.open else box.usual
         for axis in (0, 1):
-            size, end = (box.shape if box.open else box.usual)[1 + axis], box.plate[1 + axis]
+            size, end = shape[1 + axis], box.plate[1 + axis]
             exact = (float(beam[1 - axis]) / box.spacing[1 - axis] + 0.5 * (end - size)) / RATIO
             now = box.origin[axis] // RATIO
             there = now if box.open and abs(exact - now) <= CENTRE else round(exact)
@@ -400,26 +400,16 @@ class NestedHeat:
     def _put(self, box: Box, shape: Shape, origin: tuple[int, int]) -> None:
         """Cells that come in are divided from the parent's, which has kept those that leave."""
         assert box.parent is not None
-        old, moved = box.heat, (origin[0] - box.origin[0], origin[1] - box.origin[1])
-        theta = box.theta[0].copy()
+        old, theta, moved = box.heat, box.theta[0], (origin[0] - box.origin[0], origin[1] - box.origin[1])
         if not box.open:
             box.open, box.behind, moved = True, 0.0, box.plate[1:]  # nothing stays
         if shape == box.shape:
-            box.heat = np.zeros_like(old)
+            box.heat, box.theta = np.zeros_like(old), np.zeros_like(box.theta)
             box.place(origin)
         else:
             box.make(shape, origin)
-        kernels.move(old, box.heat, box.parent.heat, *box.in_parent, *moved)
-        kernels.look_up(box.heat, self.by_heat, box.theta[0])
-        here, there = (
-            [slice(None)],
-            [slice(None)],
-        )  # where a front is, θ is not that of the heat: it stays, too
-        for axis, by in enumerate(moved, 1):
-            first, last = max(1, 1 - by), min(box.heat.shape[axis], old.shape[axis] - by) - 1
-            here.append(slice(first, max(first, last)))
-            there.append(slice(first + by, max(first, last) + by))
-        box.theta[0][tuple(here)] = theta[tuple(there)]
+        here = box.parent.heat, self.by_heat, *box.in_parent
+        kernels.move(old, theta, box.heat, box.theta[0], *here, *moved)
 
     def _profile(self, start: FloatArray, end: FloatArray, past: FloatArray) -> tuple[FloatArray, FloatArray]:
         """1/m, a beam's means over the finest box's rows and its columns after these shares of its way."""
@@ -447,7 +437,8 @@ class NestedHeat:
             if not box.open:
                 continue
             if box.parent is not None:
-                kernels.move(before.heat, box.heat, box.parent.heat, *box.in_parent, *box.plate[1:])
+                there = box.parent.heat, self.by_heat, *box.in_parent
+                kernels.move(before.heat, before.theta[0], box.heat, box.theta[0], *there, *box.plate[1:])
             share = share_layers(before, box, thickness)
             known = share.sum(axis=1) > 1.0 - 1e-9
             known |= box.parent is None

@@ -388,33 +388,35 @@ def restrict(heat, theta, parent, parent_theta, table, melting, row, column):  #
 
 
 @njit(cache=True, error_model="numpy")
-def move(old, new, parent, row, column, rows_moved, columns_moved):  # type: ignore[no-untyped-def]
-    """The heat of a box that moved by so many of its cells: what stays, and what comes from the parent.
+def move(old, old_theta, heat, theta, parent, table, row, column, rows_moved, columns_moved):  # type: ignore[no-untyped-def]
+    """The heat and θ of a box that moved by so many of its cells: what stays, and what comes from the parent.
 
     A parent's cell is divided along limited slopes, which keeps its heat. `row`, `column`: see `read_parent`.
     """
-    layers, rows, columns = new.shape
-    for j in range(1, rows - 1):
-        kept_row = 1 <= j + rows_moved <= old.shape[1] - 2
-        for i in range(1, columns - 1):
-            if kept_row and 1 <= i + columns_moved <= old.shape[2] - 2:
-                for k in range(1, layers - 1):
-                    new[k, j, i] = old[k, j + rows_moved, i + columns_moved]
-            else:
-                y, x = row + (j - 1) // RATIO + 1, column + (i - 1) // RATIO + 1
-                at_y, at_x = ((j - 1) % RATIO - 1) / RATIO, ((i - 1) % RATIO - 1) / RATIO
-                for k in range(1, layers - 1):
-                    z, at_z = (k - 1) // RATIO + 1, ((k - 1) % RATIO - 1) / RATIO
-                    here = parent[z, y, x]
-                    north, south = min(y + 1, parent.shape[1] - 2), max(y - 1, 1)
-                    east, west = min(x + 1, parent.shape[2] - 2), max(x - 1, 1)
-                    below, above = min(z + 1, parent.shape[0] - 2), max(z - 1, 1)
-                    new[k, j, i] = (
-                        here
-                        + at_x * limit(here - parent[z, y, west], parent[z, y, east] - here)
-                        + at_y * limit(here - parent[z, south, x], parent[z, north, x] - here)
-                        + at_z * limit(here - parent[above, y, x], parent[below, y, x] - here)
-                    )
+    layers, rows, columns = heat.shape
+    deep, north_end, east_end = parent.shape[0] - 2, parent.shape[1] - 2, parent.shape[2] - 2
+    for k in range(1, layers - 1):
+        z, at_z = (k - 1) // RATIO + 1, ((k - 1) % RATIO - 1) / RATIO
+        above, below = max(z - 1, 1), min(z + 1, deep)
+        for j in range(1, rows - 1):
+            y, at_y = row + (j - 1) // RATIO + 1, ((j - 1) % RATIO - 1) / RATIO
+            south, north = max(y - 1, 1), min(y + 1, north_end)
+            stays = 1 <= j + rows_moved <= old.shape[1] - 2
+            for i in range(1, columns - 1):
+                if stays and 1 <= i + columns_moved <= old.shape[2] - 2:
+                    heat[k, j, i] = old[k, j + rows_moved, i + columns_moved]
+                    theta[k, j, i] = old_theta[k, j + rows_moved, i + columns_moved]
+                    continue
+                x, at_x = column + (i - 1) // RATIO + 1, ((i - 1) % RATIO - 1) / RATIO
+                west, east = max(x - 1, 1), min(x + 1, east_end)
+                here = parent[z, y, x]
+                heat[k, j, i] = (
+                    here
+                    + at_x * limit(here - parent[z, y, west], parent[z, y, east] - here)
+                    + at_y * limit(here - parent[z, south, x], parent[z, north, x] - here)
+                    + at_z * limit(here - parent[above, y, x], parent[below, y, x] - here)
+                )
+                theta[k, j, i] = find(heat[k, j, i], table)
 
 
 @njit(cache=True, error_model="numpy")

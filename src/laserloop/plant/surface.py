@@ -77,10 +77,11 @@ class Surface:
         row, col = find_hottest(temperature, 0, 0, 0, 0)
         best, highest = (views[0], row, col), temperature[row, col]
         for coarse in views[1:]:
-            cols, rows = (np.searchsorted(a, (b[0], b[-1])) for a, b in zip(coarse, (x, y), strict=False))
-            row, col = find_hottest(coarse[2], *rows, *cols)
-            if coarse[2][row, col] > highest:
-                best, highest = (coarse, row, col), coarse[2][row, col]
+            if coarse[2].max() > highest:
+                cols, rows = (np.searchsorted(a, (b[0], b[-1])) for a, b in zip(coarse, (x, y), strict=False))
+                row, col = find_hottest(coarse[2], *rows, *cols)
+                if coarse[2][row, col] > highest:
+                    best, highest = (coarse, row, col), coarse[2][row, col]
             x, y, _ = coarse
         return best
 
