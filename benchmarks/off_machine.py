@@ -86,7 +86,7 @@ class Machine(Plant):
 
     def step(self, power: float, spot: FloatArray) -> Surface:
         """The tick where the scanner really is."""
-        k = round(self.time / self.settings.tick)
+        k = round(self.time / self.settings.process.tick)
         x, y = np.sin(2.0 * np.pi * self._places[k] / WEAVE)
         return super().step(power * (1.0 + self._texture * x * y), self._places[k : k + 2])
 

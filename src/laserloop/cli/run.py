@@ -151,7 +151,7 @@ def _judge(result: "Episode", plant: Plant, path: ScanPath) -> "Episode":
     if settings.name != "paper":
         above, below = find_counted(settings.process, path, result.power)
         result = replace(result, counts_above=above, counts_below=below)
-    complaint = settings.material.outside(settings.ambient, float(result.t_max.max()))
+    complaint = settings.process.material.outside(settings.process.ambient, float(result.t_max.max()))
     if complaint is None:
         return result
     tell_notes([complaint])

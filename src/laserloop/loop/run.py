@@ -325,8 +325,9 @@ def _note_failures(ticks: list[Entry], path: ScanPath) -> tuple[str, ...]:
 
 def _note_range(plant: Plant, run: Run) -> tuple[str, ...]:
     """A note if the material's range of validity was left."""
-    hottest = float(run.t_max.max()) if len(run) else plant.settings.ambient
-    complaint = plant.settings.material.outside(plant.settings.ambient, hottest)
+    process = plant.settings.process
+    hottest = float(run.t_max.max()) if len(run) else process.ambient
+    complaint = process.material.outside(process.ambient, hottest)
     return () if complaint is None else (complaint,)
 
 

@@ -32,15 +32,11 @@ Shape = tuple[int, int, int]
 CELLS = 4.0  # per beam width in the finest box,
 MELTED = 8.0  # and in depth where the process melts: the end of a pool is thin,
 THIN = 0.7  # of √(ασ/v), how deep heat enters under the beam, per cell in depth at most
-HALF, DEPTH = (
-    4.0,
-    2.7,
-)  # beam widths from the beam to the sides of the finest box at least, and to its bottom,
+HALF = 4.0  # beam widths from the beam to the sides of the finest box at least,
+DEPTH = 2.7  # and to its bottom,
 SHALLOW = 1.5  # where the process melts
-ROOM, WIDER = (
-    4,
-    6,
-)  # cells between a shallow melt and the sides, and what comes on each side if there are fewer
+ROOM = 4  # cells between a shallow melt and the sides,
+WIDER = 6  # and what comes on each side if there are fewer
 WIDEST = 16.0  # beam widths, from which on it grows no more
 DEEP = 2 / 3  # of its depth, from which on the parent sees the end of the melt as well
 HOP = 0.25  # beam widths moved per step at most

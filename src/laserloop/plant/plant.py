@@ -16,7 +16,7 @@ from laserloop.bad_input import BadInput, check_kind
 from laserloop.paths.path import ScanPath, check_on_plate
 from laserloop.plant.melt_pool import MeltPool, Patch, measure_pool
 from laserloop.plant.surface import Hottest, Surface
-from laserloop.process import Beam, Material, Process
+from laserloop.process import Process
 from laserloop.process.heat_table import tabulate
 
 FloatArray = NDArray[np.float64]
@@ -93,26 +93,6 @@ class PlantSettings:
         """Is T_max the peak between the nodes, or the hottest node as in the paper?"""
         return self.name != "paper"
 
-    @property
-    def beam(self) -> Beam:
-        """The process's."""
-        return self.process.beam
-
-    @property
-    def material(self) -> Material:
-        """The process's."""
-        return self.process.material
-
-    @property
-    def ambient(self) -> float:
-        """Initial temperature and that of the bottom, K."""
-        return self.process.ambient
-
-    @property
-    def tick(self) -> float:
-        """The control period, s."""
-        return self.process.tick
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
@@ -165,13 +145,13 @@ class Plant:
 
     def check_path(self, path: ScanPath) -> None:
         """Refuse a path with another tick, or one that is lit where there is no plate."""
-        s = self.settings
-        if s.tick != path.tick:
+        process = self.settings.process
+        if process.tick != path.tick:
             raise BadInput(
-                f"plant and path must share one tick, but have {s.tick} s and {path.tick} s; "
+                f"plant and path must share one tick, but have {process.tick} s and {path.tick} s; "
                 "sample the path with that of the plant's process."
             )
-        check_on_plate(path.name, path.positions, path.lit, s.process.plate[:2])
+        check_on_plate(path.name, path.positions, path.lit, process.plate[:2])
 
     def step(self, power: float, spot: FloatArray) -> Surface:
         """One tick at a constant command, W, the beam going from spot[0] to spot[1], m.
@@ -181,17 +161,18 @@ class Plant:
         """
         self._check_running()
         spot = np.asarray(spot, dtype=float)
-        s = self.settings
+        process = self.settings.process
         self._check(power, spot)
-        power, emitted = s.process.laser.follow(self._emitted, s.absorbed * power, s.tick)
+        power *= self.settings.absorbed
+        power, emitted = process.laser.follow(self._emitted, power, process.tick)
         self._failed = True  # until the tick is done
         on_plate = (np.abs(spot) <= self._half).all()
-        self._heat.advance(s.beam.absorptivity * power if on_plate else 0.0, spot, s.tick)
+        self._heat.advance(process.beam.absorptivity * power if on_plate else 0.0, spot, process.tick)
         self._failed = False
         self._emitted = emitted
         if (spot[1] != spot[0]).any():
             self._heading = float(np.arctan2(*(spot[1] - spot[0])[::-1]))
-        self.time += s.tick
+        self.time += process.tick
         surface = self.surface()
         self._watch_range(surface)
         return surface
@@ -232,11 +213,11 @@ class Plant:
 
         Liquid is what is hotter than the liquidus. A material without a melting point never melts.
         """
-        s = self.settings
-        if s.material.melting is None or surface.node.temperature <= s.material.melting.solidus:
+        material, ambient = self.settings.process.material, self.settings.process.ambient
+        if material.melting is None or surface.node.temperature <= material.melting.solidus:
             return None
-        liquidus = np.array([s.material.melting.liquidus])
-        patch = self._heat.liquid(float(tabulate(s.material, s.ambient).theta_of(liquidus)[0]))
+        liquidus = np.array([material.melting.liquidus])
+        patch = self._heat.liquid(float(tabulate(material, ambient).theta_of(liquidus)[0]))
         return None if patch is None else measure_pool(patch, self._heading)
 
     def snapshot(self) -> Snapshot:
@@ -292,7 +273,7 @@ class Plant:
 
     def _watch_range(self, surface: Surface) -> None:
         """Say once per run and side that the material's range was left; refuse to go on beyond boiling."""
-        material = self.settings.material
+        material = self.settings.process.material
         if material.melting is not None and surface.node.temperature > material.melting.boiling:
             raise BadInput(
                 f"after {1e3 * self.time:.4g} ms the surface is at {surface.node.temperature:.0f} K, above "
@@ -302,7 +283,7 @@ class Plant:
         low, high = material.valid
         complaints = {
             "above": material.outside(low, surface.node.temperature),
-            "below": material.outside(self.settings.ambient, high),
+            "below": material.outside(self.settings.process.ambient, high),
         }
         for side, complaint in complaints.items():
             if complaint is not None and side not in self._warned:
@@ -326,7 +307,7 @@ def make_plant(
 
 def _make_solver(settings: PlantSettings) -> HeatSolver:
     """The one that the settings name; its kernels are loaded only now."""
-    table = tabulate(settings.material, settings.ambient)
+    table = tabulate(settings.process.material, settings.process.ambient)
     if settings.name == "paper":
         from laserloop.plant.paper import PaperHeat
 

@@ -222,7 +222,7 @@ def _scale_around(episode: Episode, window: Window) -> ScalarMappable:
 
 
 def _plot_surface(whole: Axes, close: Axes, episode: Episode, window: Window) -> None:
-    surface, sigma = episode.hottest, episode.settings.beam.sigma
+    surface, sigma = episode.hottest, episode.settings.process.beam.sigma
     x, y, T = surface.x * 1e3, surface.y * 1e3, surface.temperature
     points = np.vstack((episode.start, episode.positions)) * 1e3
     beam = episode.positions[episode.hottest_tick] * 1e3
@@ -233,7 +233,7 @@ def _plot_surface(whole: Axes, close: Axes, episode: Episode, window: Window) ->
             y,
             T,
             cmap="inferno",
-            vmin=episode.settings.ambient,
+            vmin=episode.settings.process.ambient,
             vmax=T.max(),
             shading="nearest",
             rasterized=True,

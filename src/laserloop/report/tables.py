@@ -158,7 +158,7 @@ def _show_excess(kelvin: float | None) -> str:
 def tabulate_episode(episode: "Episode") -> Table:
     """What one episode did, a line for each fact."""
     s, (low, high) = episode.summarise(), episode.settings.process.window
-    k, tick = episode.hottest_tick, episode.settings.tick
+    k, tick = episode.hottest_tick, episode.settings.process.tick
     place = "({:.2f}, {:.2f}) mm".format(*episode.peak_positions[k] * 1e3)
     own = "peak between nodes" if episode.settings.subgrid else "hottest node"
     facts = {
