@@ -126,8 +126,8 @@ class Box:
 
     @property
     def depths(self) -> FloatArray:
-        """The middles of the layers, m."""
-        return np.asarray(self.spacing[2] * (0.5 + np.arange(self.shape[0])))
+        """The surface and the middles of the layers, m."""
+        return np.append(0.0, self.spacing[2] * (0.5 + np.arange(self.shape[0])))
 
     def with_edges(self, values: FloatArray) -> FloatArray:
         """A field (layers, rows, columns) of the cells on the lines x and y.
@@ -175,9 +175,14 @@ class NestedHeat:
         return digest.hexdigest()
 
     @property
+    def opened(self) -> list[Box]:
+        """The boxes that are open, from the root to the finest."""
+        return [box for box in self.boxes if box.open]
+
+    @property
     def leaf(self) -> Box:
         """The finest box that is open."""
-        return next(box for box in reversed(self.boxes) if box.open)
+        return self.opened[-1]
 
     def reset(self) -> None:
         """The whole plate at ambient temperature, as thick as it was at first."""
@@ -332,14 +337,11 @@ class NestedHeat:
     @staticmethod
     def _collect(box: Box, seconds: float) -> tuple[NDArray[np.int64], FloatArray]:
         """What crossed the faces of the boxes inside: where, and how much, W/m³ of this box."""
-        inside = box.inside
-        if not inside:
-            return NO_HOLES, NO_FLOWS
-        sizes = ((n // RATIO for n in child.shape) for child in inside)
+        sizes = ((n // RATIO for n in child.shape) for child in box.inside)
         room = sum(2 * layers * (rows + columns) + rows * columns for layers, rows, columns in sizes)
         holes, flows = np.empty((room, 3), dtype=np.int64), np.empty(room)
         found = 0
-        for child in inside:
+        for child in box.inside:
             place = *child.in_parent, box.heat.shape
             found += kernels.hand_over(child.heat, child.faces, *place, seconds, holes[found:], flows[found:])
         return holes[:found], flows[:found]
@@ -421,9 +423,8 @@ class NestedHeat:
 
     def raise_surface(self, thickness: float) -> None:
         """Metal at ambient temperature on top, m; the cells get other heights and share the heat anew."""
-        for box in reversed(self.boxes):
-            if box.open:
-                self._synchronise(box)
+        for box in reversed(self.opened):
+            self._synchronise(box)
         self._beam = None  # it has just been off
         old, width, length = self.boxes, *self.plate[:2]
         self._make_boxes((width, length, self.plate[2] + thickness), len(old) - 1)
@@ -447,18 +448,16 @@ class NestedHeat:
                 mine = cells.reshape(*(n for m in of_parent.shape for n in (m, RATIO))).mean(axis=(1, 3, 5))
                 cells += np.kron(of_parent - mine, np.ones((RATIO, RATIO, RATIO)))
             kernels.look_up(box.heat, self.by_heat, box.theta[0])
-        for box in self.boxes[1:]:
-            if box.open:
-                self._read_parent(box)
+        for box in self.opened[1:]:
+            self._read_parent(box)
 
     def surface(self, time: float) -> Surface:
         """The surface of this moment."""
         views = []
-        for box in self.boxes:
-            if box.open:
-                top = box.with_edges(self._read_top(box)[np.newaxis])[0]
-                kernels.look_up(top, self.by_theta, top)
-                views.append((box.x, box.y, top))
+        for box in self.opened:
+            top = box.with_edges(self._read_top(box)[np.newaxis])[0]
+            kernels.look_up(top, self.by_theta, top)
+            views.append((box.x, box.y, top))
         return Surface(*views[-1], time, around=tuple(views[-2::-1]))
 
     def _read_top(self, box: Box) -> FloatArray:
@@ -482,10 +481,8 @@ class NestedHeat:
         `region`: from and to along each axis, m, beyond which nothing is wanted.
         """
         found = None
-        for box in self.boxes:
-            if not box.open:
-                break
-            axes, theta = [np.append(0.0, box.depths), box.y, box.x], box.with_edges(self._stack(box))
+        for box in self.opened:
+            axes, theta = [box.depths, box.y, box.x], box.with_edges(self._stack(box))
             if box.faces[5] == COLD:
                 axes[0] = np.append(axes[0], self.plate[2])
                 theta = np.concatenate((theta, np.zeros_like(theta[:1])))
@@ -507,28 +504,20 @@ class NestedHeat:
 
     def liquid(self, theta: float) -> Patch | None:
         """What is around the cells whose θ is above this one, less this; None if none is."""
-        region: list[tuple[float, float]] = []
-        for box in self.boxes:
-            if not box.open:
-                break
+        found = []
+        for box in self.opened:
             stack = self._stack(box)
             for child in box.inside:  # which knows better
-                layers, rows, columns = child.under
-                stack[: layers.stop, rows.start - 1 : rows.stop - 1, columns.start - 1 : columns.stop - 1] = (
-                    0.0
-                )
+                (row, column), (layers, rows, columns) = child.in_parent, (n // RATIO for n in child.shape)
+                stack[: layers + 1, row : row + rows, column : column + columns] = 0.0
             hot = np.nonzero(stack > theta)
             if hot[0].size:
-                lines = [np.append(0.0, box.depths)]
-                lines += [0.5 * (e[1:] + e[:-1]) for e in (box.edges(0), box.edges(1))]
-                ends = [(at[n.min()], at[n.max()]) for at, n in zip(lines, hot, strict=True)]
-                wide = [(MARGIN + 0.5) * h for h in reversed(box.spacing)]
-                found = [(low - w, high + w) for (low, high), w in zip(ends, wide, strict=True)]
-                region = [
-                    (min(a, c), max(b, d)) for (a, b), (c, d) in zip(region or found, found, strict=True)
-                ]
-        if not region:
+                lines = [box.depths, *(0.5 * (e[1:] + e[:-1]) for e in (box.edges(0), box.edges(1)))]
+                ends = np.array([(at[n.min()], at[n.max()]) for at, n in zip(lines, hot, strict=True)])
+                found.append(ends + (MARGIN + 0.5) * np.outer(box.spacing[::-1], (-1.0, 1.0)))
+        if not found:
             return None
+        region = list(zip(np.min(found, axis=0)[:, 0], np.max(found, axis=0)[:, 1], strict=True))
         lines, values = self.field(region)
         k, j, i = (slice(*np.searchsorted(at, ends)) for at, ends in zip(lines, region, strict=True))
         return Patch(lines[2][i], lines[1][j], lines[0][k], np.ascontiguousarray(values[k, j, i]) - theta)
@@ -536,9 +525,7 @@ class NestedHeat:
     def energy(self) -> dict[str, float]:
         """Heat absorbed, lost through the bottom, and stored, J."""
         stored = 0.0
-        for box in self.boxes:
-            if not box.open:
-                break
+        for box in self.opened:
             heat = float(box.heat.sum())  # what crossed the faces and was not handed over lies in the ghosts
             heat -= sum(float(box.heat[child.under].sum()) for child in box.inside)
             stored += box.volume * heat
@@ -546,7 +533,7 @@ class NestedHeat:
 
     def save(self) -> dict[str, NDArray[Any]]:
         """The state, to come back to."""
-        opened = [box for box in self.boxes if box.open]
+        opened = self.opened
         beam = (0.0, 0.0, 0.0) if self._beam is None else (self._beam[0], *self._beam[1])
         arrays: dict[str, NDArray[Any]] = {
             "plate": np.array(self.plate),
@@ -589,7 +576,6 @@ class NestedHeat:
 
 STIFF = np.array([1.0, 1.0, 4.0 / 3.0])  # of the fluxes along x, y and z
 STATE = "heat", "theta", "beyond", "drift"  # of a box
-NO_HOLES, NO_FLOWS = np.empty((0, 3), dtype=np.int64), np.empty(0)
 
 
 def cut_out(lines: FloatArray, low: float, high: float) -> slice:
