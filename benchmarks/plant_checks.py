@@ -157,6 +157,20 @@ def measure_pool() -> dict[str, Any]:
     }
 
 
+def measure_stefan() -> Rows:
+    """How deep a front of freezing or melting goes, against Neumann's solution."""
+    test, rows = load_test("test_stefan"), []
+    cases = [(test.freeze, "freezing", 0.0, 150.0), (test.melt, "melting", test.MELTS - test.RANGE, 1450.0)]
+    for solve, what, *starts in cases:
+        for phases, start in zip(("one phase", "two phases"), starts, strict=True):
+            row = {"what": f"{what}, {phases}"}
+            for plant in PLANTS:
+                depth, exact = solve(plant, start)
+                row |= {"exact_um": 1e6 * exact, plant: depth / exact - 1.0}
+            rows.append(row)
+    return rows
+
+
 def measure_order() -> Rows:
     """On the manufactured nonlinear solution."""
     test, rows = load_test("test_order"), []
@@ -292,6 +306,17 @@ def write_page(found: dict[str, Any]) -> str:
     ]
     text += [
         "",
+        "**Stefan's problem.** A front in a column of cells or nodes 5 µm high, a liquid that conducts less than its solid, against Neumann's solution.",
+        "",
+        "| | exact depth, µm | `paper` | `graded` |",
+        "|---|---|---|---|",
+    ]
+    text += [
+        f"| {r['what']} | {r['exact_um']:.1f} | {r['paper']:+.2%} | {r['graded']:+.2%} |"
+        for r in found["stefan"]
+    ]
+    text += [
+        "",
         "**Order of convergence** on the manufactured nonlinear solution (largest error anywhere). The publication's backward Euler is of",
         "first order in time; in space, its time error removed by Richardson's extrapolation.",
         "",
@@ -323,6 +348,7 @@ def main() -> None:
             "ripple": measure_ripple(),
             "speeds": measure_speeds(),
             "pool": measure_pool(),
+            "stefan": measure_stefan(),
             "order": measure_order(),
             "heat": measure_heat(),
             "line": {"range_k": line.settled_range(), "scipy_k": line.largest_difference()},

@@ -58,9 +58,8 @@ def liquid_depth(column: PaperHeat | NestedHeat) -> float:
     return float(melting.fraction(temperatures(column)[:, 1, 1]) @ heights(column))
 
 
-@pytest.mark.parametrize("plant", PLANTS)
-@pytest.mark.parametrize("superheat", [0.0, 150.0], ids=["one phase", "two phases"])
-def test_a_melt_freezes_from_its_cold_face_as_neumann_says(superheat: float, plant: str) -> None:
+def freeze(plant: str, superheat: float) -> tuple[float, float]:
+    """How deep a melt has frozen from its cold face, and the exact depth, m."""
     exact = Stefan(
         face=1200.0,
         melting=MELTS,
@@ -75,15 +74,22 @@ def test_a_melt_freezes_from_its_cold_face_as_neumann_says(superheat: float, pla
     step, steps = 1e-4, 150
     for _ in range(steps):
         shine(column, 0.0, step)
-    front = float(exact.front(step * steps))
-    assert 0.15 < front / DEPTH < 0.4  # long enough to see, short enough to be a half-space
-    assert DEPTH - liquid_depth(column) == pytest.approx(front, rel=0.01)
+    return DEPTH - liquid_depth(column), float(exact.front(step * steps))
 
 
 @pytest.mark.parametrize("plant", PLANTS)
-@pytest.mark.parametrize("body", [MELTS - RANGE, 1450.0], ids=["one phase", "two phases"])
-def test_a_hot_face_melts_its_way_down_as_neumann_says(body: float, plant: str) -> None:
-    """The face is not held but given the flux that holds it, from the moment at which 50 µm are molten."""
+@pytest.mark.parametrize("superheat", [0.0, 150.0], ids=["one phase", "two phases"])
+def test_a_melt_freezes_from_its_cold_face_as_neumann_says(superheat: float, plant: str) -> None:
+    depth, front = freeze(plant, superheat)
+    assert 0.15 < front / DEPTH < 0.4  # long enough to see, short enough to be a half-space
+    assert depth == pytest.approx(front, rel=0.01)
+
+
+def melt(plant: str, body: float) -> tuple[float, float]:
+    """How deep a body of that temperature has melted from its hot face, and the exact depth, m.
+
+    The face is not held but given the flux that holds it, from the moment at which 50 µm are molten.
+    """
     exact = Stefan(
         face=2200.0,
         melting=MELTS - RANGE / 2,  # so that all below the front is solid to begin with
@@ -100,9 +106,15 @@ def test_a_hot_face_melts_its_way_down_as_neumann_says(body: float, plant: str) 
     late = 1.0 if plant == "paper" else 0.5
     for n in range(steps):
         shine(column, exact.flux(began + (n + late) * step), step)
-    front = float(exact.front(began + steps * step))
+    return liquid_depth(column), float(exact.front(began + steps * step))
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("body", [MELTS - RANGE, 1450.0], ids=["one phase", "two phases"])
+def test_a_hot_face_melts_its_way_down_as_neumann_says(body: float, plant: str) -> None:
+    depth, front = melt(plant, body)
     assert 0.15 < front / DEPTH < 0.4
-    assert liquid_depth(column) == pytest.approx(front, rel=0.01)
+    assert depth == pytest.approx(front, rel=0.01)
 
 
 def test_neumanns_front_takes_up_just_the_latent_heat() -> None:
