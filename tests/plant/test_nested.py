@@ -8,7 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from laserloop.plant import Plant, make_plant
-from laserloop.plant.nested import HALF, Box, NestedHeat, find_stages
+from laserloop.plant.boxes import Box
+from laserloop.plant.nested import HALF, NestedHeat, find_stages
 from laserloop.process import Beam, Material, Process, find_material
 from laserloop.process.heat_table import tabulate
 

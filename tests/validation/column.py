@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.plant import nested_kernels
-from laserloop.plant.nested import NestedHeat, make_boxes
+from laserloop.plant.boxes import make_boxes
+from laserloop.plant.nested import NestedHeat
 from laserloop.plant.paper import PaperHeat
 from laserloop.process import Process
 from laserloop.process.heat_table import tabulate
