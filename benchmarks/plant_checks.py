@@ -306,7 +306,8 @@ def write_page(found: dict[str, Any]) -> str:
     ]
     text += [
         "",
-        "**Stefan's problem.** A front in a column of cells or nodes 5 µm high, a liquid that conducts less than its solid, against Neumann's solution.",
+        "**Stefan's problem.** A front in a column of cells or nodes 5 µm high, a liquid that conducts less than its solid: how deep it comes.",
+        "Against Neumann's solution:",
         "",
         "| | exact depth, µm | `paper` | `graded` |",
         "|---|---|---|---|",

@@ -285,6 +285,7 @@ def measure_tracks(file: Path, *, refine: float = 1.0, first: int | None = None)
         "tracks": len(widths),
         "ticks": ticks,
         "ms": 1e3 * spent / ticks,
+        "load": os.getloadavg()[0],
         "widths_um": [1e6 * width for width in widths],
         "width_error": float(np.abs(np.array(widths) / measured - 1.0).mean()),
         "boxes": plant.describe(),
@@ -482,7 +483,7 @@ def write_markdown(found: dict[str, Any]) -> str:
         apart = np.abs(np.array(tracks["widths_um"])[: len(fine)] / fine - 1.0)
         text += [
             f"**Short tracks**, {tracks['tracks']} of NIST mds2-3662 (285 W, σ 21 µm, 0.96 m/s, ticks of 20 µs, 0.5 ms dark between them; nothing",
-            f"evaporates): **{tracks['ms']:.2f} ms** a tick over {tracks['ticks']} ticks; in the end {tracks['boxes']}. Pools "
+            f"evaporates): **{tracks['ms']:.2f} ms** a tick over {tracks['ticks']} ticks at a load of {tracks['load']:.0f} (two cores); in the end {tracks['boxes']}. Pools "
             f"{tracks['widths_um'][0]:.0f} to {max(tracks['widths_um']):.0f} µm wide,",
             f"{tracks['width_error']:.0%} from the measured ones on average, nothing fitted. With `refine` 2 the first {len(fine)} are "
             f"{', '.join(f'{width:.0f}' for width in fine)} µm wide,",
