@@ -20,8 +20,8 @@ from laserloop.logs.csv_log import (
     TIME,
     TextTable,
     find_columns,
-    find_dialect,
     make_recording,
+    read_header,
     read_table,
 )
 from laserloop.logs.recording import POSES, Frame, Readings, Recording, RowTimes
@@ -161,11 +161,10 @@ class FrameFolder:
 def read_frame_folder(folder: Path) -> Recording:
     """The recording of a folder; every frame is looked at once, for its peak."""
     file = folder / POSES
-    dialect = find_dialect(file)
-    header = dialect.header
+    header = read_header(file)
     columns = find_columns(header, file)
     may = tuple(name for name in (TAKEN, *CENTRE, *SCALE) if name in header)
-    table = read_table(file, must=(TIME, *columns, PIXEL), may=may, words=(FILE,), dialect=dialect)
+    table = read_table(file, must=(TIME, *columns, PIXEL), may=may, words=(FILE,))
     if FILE not in table.words:
         raise BadInput(f"{file.name}, line 1: poses must have the column {FILE}, but have not; add it")
     bad = np.flatnonzero(~((table.numbers[PIXEL] >= 0.1) & (table.numbers[PIXEL] <= 1e4)))
