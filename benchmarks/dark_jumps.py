@@ -31,12 +31,12 @@ FloatArray = NDArray[np.float64]
 
 
 def main() -> None:
-    """Drive both, and write page, numbers and figure."""
+    """Drive both, and write numbers and figure."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("path", nargs="?", default="examples/hatch.gcode")
-    parser.add_argument("--process", default="paper")
+    parser.add_argument("--process", default="304")
     options = parser.parse_args()
     process = find_process(options.process)
     path = find_path(options.path, process)
@@ -50,7 +50,6 @@ def main() -> None:
     )
     numbers = compare(path, process, dark, lit)
     save(RESULTS / "dark_jumps.json", dump(numbers | {"series": tell_series(dark, lit)}))
-    save(RESULTS / "dark_jumps.md", write_page(numbers, options))
     save_figure(RESULTS / "dark_jumps.png", draw(dark, lit, path.lit), dpi=120)
     print(dump(numbers))
 
@@ -115,33 +114,6 @@ def draw(dark: Episode, lit: Episode, on: NDArray[np.bool_]) -> Figure:
     below.set_xlabel("time, ms")
     below.set_xlim(0, t[-1])
     return figure
-
-
-def write_page(n: dict[str, Any], options: argparse.Namespace) -> str:
-    """The page; the process is named whole in the JSON beside it."""
-    command = f"python benchmarks/dark_jumps.py {options.path} --process {options.process}"
-    return f"""# What laser-off moves change
-
-Made by `{command}`: the `{n["plant"]}` plant, the process `{options.process}`
-({n["process"]["material"]["name"]}, a beam of σ = {n["process"]["beam"]["sigma_um"]:g} µm, ticks of \
-{n["process"]["tick_us"]:g} µs), {n["versions"]["processor"]}.
-
-`{n["path"]}` has {n["ticks"]} ticks, {n["dark_ticks"]} of which are dark. Driven with the file's own powers, \
-and once more along the same
-positions with the laser left on in the jumps, as if the file's G0 were G1:
-
-| | laser off in jumps | laser left on |
-|---|---|---|
-| absorbed, mJ | {n["absorbed_mj"]["dark"]:.0f} | {n["absorbed_mj"]["lit"]:.0f} |
-| highest T_max on the lines, K | {n["t_max_k"]["dark"]:.0f} | {n["t_max_k"]["lit"]:.0f} |
-| lowest T_max in a jump, K | {n["lowest_in_a_jump_k"]["dark"]:.0f} | {n["lowest_in_a_jump_k"]["lit"]:.0f} |
-
-On the lines, with the laser on in both, leaving it on in the jumps is hotter by {n["hotter_k"]["mean"]:.0f} K \
-on average and by up to
-{n["hotter_k"]["max"]:.0f} K, and the jumps are burned across the part.
-
-![T_max with dark and with lit jumps](dark_jumps.png)
-"""
 
 
 if __name__ == "__main__":

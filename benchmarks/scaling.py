@@ -96,32 +96,17 @@ def pack(lengths: list[float], workers: int) -> float:
 
 def write_page(content: dict[str, Any]) -> str:
     one, two = content["quick"]["1"], content["quick"]["2"]
-    rows = [
-        (a["title"], str(a["tasks"]), f"{a['seconds']:.0f}", f"{b['seconds']:.0f}", _ratio(a, b))
-        for a, b in zip(one, two, strict=True)
-    ]
     whole = [_sum(stages) for stages in (one, two)]
-    spread = {
-        workers: " and ".join(f"{seconds:.0f}" for seconds in found)
-        for workers, found in content["runs"].items()
-    }
-    rows.append(("**together**", "", f"{whole[0]:.0f}", f"{whole[1]:.0f}", f"{whole[0] / whole[1]:.2f}"))
     lines = [
         "# How a reproduction shrinks with workers",
         "",
-        "Made by `python benchmarks/scaling.py`. `laserloop reproduce --quick` with one worker and with two, in turn, on",
-        "a machine of two cores; of each stage the shortest time. Timing and report keep to one process on purpose.",
-        f"The whole took {spread['1']} s with one worker, {spread['2']} s with two: the machine was not equally fast.",
+        "Made by `python benchmarks/scaling.py` (measured with version 0.1.0 on two cores); each stage's times are in `docs/results/scaling.json`.",
+        f"`laserloop reproduce --quick` took {whole[0]:.0f} s with one worker and {whole[1]:.0f} s with two (shortest time of each stage).",
         "",
-        format_rows(("stage", "tasks", "1 worker, s", "2 workers, s", "ratio"), rows),
     ]
     if "full" in content:
         lines += _write_estimate(content["full"])
     return "\n".join(lines)
-
-
-def _ratio(a: dict[str, Any], b: dict[str, Any]) -> str:
-    return f"{a['seconds'] / b['seconds']:.2f}" if a["name"] not in ALONE else "–"
 
 
 def _write_estimate(full: dict[str, Any]) -> list[str]:
@@ -135,13 +120,11 @@ def _write_estimate(full: dict[str, Any]) -> list[str]:
         for workers, row in full["workers"].items()
     ]
     return [
-        "## The full size: an estimate, not a measurement",
+        "The full size, estimated from its stages' times with two workers:",
         "",
         format_rows(("workers", "trainings, min", "all else, min", "together, min"), rows),
-        "Trainings are packed by the seconds that each took; the other stages are shared out evenly, from what they",
-        "took with two workers. The longest training is one chain of epochs on one core and takes",
-        f"{full['longest_training_s'] / 60:.0f} min: no number of workers makes the whole shorter than that. Workers on",
-        "cores that share a memory bus gain less than these figures say; not measured here.",
+        f"The longest training is one chain of epochs on one core and takes {full['longest_training_s'] / 60:.0f} min, so no number of workers makes",
+        "the whole shorter than that.",
         "",
     ]
 
