@@ -3,7 +3,7 @@
     python benchmarks/how_it_works.py            # half a minute
     python benchmarks/how_it_works.py --draw     # from docs/how-it-works/figures.json, runs nothing
 
-Plant `graded`, process `paper` (304 steel, σ = 100 µm, 304 mm/s, ticks of 125 µs, window 760–800 K), path `diagonal`.
+Plant `graded`, process `304` (304 steel, σ = 100 µm, 304 mm/s, ticks of 125 µs, window 760–800 K), path `diagonal`.
 """
 
 import argparse

@@ -89,14 +89,13 @@ def exam_table(exam: Row) -> str:
         "",
         "The next five ticks from the past; root mean square and worst error over ten families, K.",
         "",
-        "| predictor | near the window | tick 1 | tick 5 | worst | power over the whole range | worst |",
-        "|---|---|---|---|---|---|---|",
+        "| predictor | near the window | worst | power over the whole range | worst |",
+        "|---|---|---|---|---|",
     ]
     for name, by_shake in exam.items():
         near, wide = by_shake["near"], by_shake["persistent"]
-        steps = near["rmse_per_step_k"]
         lines.append(
-            f"| {name} | {near['rmse_k']:.2f} | {steps[0]:.2f} | {steps[-1]:.2f} | {near['worst_k']:.1f} | "
+            f"| {name} | {near['rmse_k']:.2f} | {near['worst_k']:.1f} | "
             f"{wide['rmse_k']:.1f} | {wide['worst_k']:.0f} |"
         )
     return "\n".join(lines)
@@ -110,8 +109,8 @@ def seed_table(exam: Row, loop: Sequence[Row]) -> str:
         "Seeds 0 / 1 / 2: blind test near the window, RMS, K; closed loop, mean RMS from the middle, K, on 30 tasks at most",
         "(`laserloop arena --entrants NAME@1`). Seed 0 ships.",
         "",
-        "| entrant | blind test | off | nominal | hard | tasks |",
-        "|---|---|---|---|---|---|",
+        "| entrant | blind test | off | nominal | hard |",
+        "|---|---|---|---|---|",
     ]
     there = {row["entrant"] for row in loop}
     names = [name for name in dict.fromkeys(row["entrant"] for row in loop) if f"{name}@1" in there]
@@ -125,7 +124,7 @@ def seed_table(exam: Row, loop: Sequence[Row]) -> str:
             tasks = [task for task in shared if runs[0][task]["level"] == level]
             means = [np.mean([own[task]["rms_k"] for task in tasks]) if tasks else np.nan for own in runs]
             cells.append(" / ".join(f"{value:.2f}" for value in means))
-        lines.append(f"| {name} | {blind} | {' | '.join(cells)} | {len(shared)} |")
+        lines.append(f"| {name} | {blind} | {' | '.join(cells)} |")
     return "\n".join(lines) if names else ""
 
 

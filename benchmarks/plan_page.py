@@ -89,30 +89,33 @@ def write_speed(rows: list[Row]) -> str:
     """Free speed beside fixed."""
     told = (
         "\n## Free speed\n\nEach vector at the fastest speed between 100 and 2000 mm/s at which a laser of 20 W holds the "
-        "window (`--speed-mm-s 100,2000`), beside the\nspeed of the file. Time includes laser-off moves, which stay as "
-        "they are.\n\n"
+        "window (`--speed-mm-s 100,2000`). Time includes\nlaser-off moves, which stay as they are.\n\n"
     )
+    fixed = {row["file"]: row["time_s"] for row in rows if not row["speeds"]}
     lines = (
-        f"{row['file']} | {'free' if row['speeds'] else 'of the file'} | {1e3 * row['time_s']:.1f} ms | "
-        f"{100 * row['time_saved_s'] / (row['time_s'] + row['time_saved_s']):.0f} % | "
-        f"{show_range(row['verified'])}"
+        f"{row['file']} | {1e3 * fixed[row['file']]:.1f} ms | {1e3 * row['time_s']:.1f} ms | {show_range(row['verified'])}"
         for row in rows
+        if row["speeds"]
     )
-    return told + show_table("file | speed | time | saved | simulated", lines)
+    return told + show_table(
+        "file | time at its own speed | with free speed | simulated with free speed", lines
+    )
 
 
 def write_layers(rows: list[Row]) -> str:
     """Layers on one plate."""
     told = (
-        "\n## Layers\n\nAn ellipse of 2.4 × 1.4 mm, four layers of 40 µm, as STL; hatched by PySLM, planned by point and simulated "
+        "\n## Layers\n\nAn ellipse of 2.4 × 1.4 mm, four layers of 40 µm, hatched by PySLM, planned by point and simulated "
         "on one plate, which cools while the next\nlayer is coated, and whose surface rises. The twin models the pause, not the rise.\n\n"
     )
+    pauses = dict.fromkeys(row["recoating_s"] for row in rows)
+    count = max(row["layer"] for row in rows)
     lines = (
-        f"{row['recoating_s']:g} s | {row['layer']} | {row['commands']} | "
-        f"{row['power_mean_w']:.2f} W | {show_range(row['verified'])}"
-        for row in rows
+        f"{pause:g} s | "
+        + " | ".join(show_range(row["verified"]) for row in rows if row["recoating_s"] == pause)
+        for pause in pauses
     )
-    return told + show_table("between layers | layer | powers | mean power | simulated", lines)
+    return told + show_table(f"pause | {' | '.join(f'layer {k + 1}' for k in range(count))}", lines)
 
 
 def write_times(rows: list[Row]) -> str:
@@ -128,28 +131,23 @@ def write_times(rows: list[Row]) -> str:
 
 def write_fuzz(rows: list[Row]) -> str:
     """Round trips and malformed files."""
-    told = (
-        "\n## Round trips and malformed files\n\nRound trips: random files with random powers, written and read again, must give the "
-        "same moves; without powers the same bytes.\nMalformed files have bytes changed, lost or doubled; each must be read, or "
-        "refused in one sentence that names its line\n(`python benchmarks/plan_fuzz.py`).\n\n"
+    return (
+        "\n## Round trips and malformed files\n\nRandom files of all formats with random powers, written and read again, must give the same moves; "
+        f"without powers the same bytes: {tell_fuzz(rows)}\n(`python benchmarks/plan_fuzz.py`).\n"
     )
-    return told + show_fuzz(rows)
 
 
 def write_fuzz_logs(rows: list[Row]) -> str:
     """Malformed recordings."""
-    return "\nLogs that `identify` and `replay` read (`python benchmarks/fuzz_logs.py`):\n\n" + show_fuzz(
-        rows
-    )
+    return f"Logs that `identify` and `replay` read: {tell_fuzz(rows)} (`python benchmarks/fuzz_logs.py`).\n"
 
 
-def show_fuzz(rows: list[Row]) -> str:
-    """A line for each format."""
-    lines = (
-        f"{row['format']} | {row['trips'] or '–'} | {row['wrong'] if row['trips'] else '–'} | {row['malformed']} | "
-        f"{row['refused']} | {row['without_line']} | {row['raised']}"
-        for row in rows
-    )
-    return show_table(
-        "format | round trips | wrong | malformed | refused | without the line | other errors", lines
+def tell_fuzz(rows: list[Row]) -> str:
+    """All formats together."""
+    trips, wrong = sum(row["trips"] for row in rows), sum(row["wrong"] for row in rows)
+    refused, silent, raised = (sum(row[key] for row in rows) for key in ("refused", "without_line", "raised"))
+    return (
+        (f"{trips:,} round trips, {wrong} wrong; " if trips else "")
+        + f"{sum(row['malformed'] for row in rows):,} malformed files (bytes changed, lost or doubled), {refused:,} refused in one sentence, "
+        f"{silent} of them without the place, the others read, {raised} other errors"
     )

@@ -243,7 +243,7 @@ def draw(rows: list[Row], file: Path) -> None:
     axes.set(xlabel="highest T_max on the diagonal minus 800 K, K", ylim=(-0.5, len(places) - 0.5))
     axes.set_xlim(right=60.0)  # room for the paper's label
     axes.set_title(
-        f"Plant paper, process paper, no margin; short schedule ({EPISODES} episodes, {EPOCHS} epochs). Dot: one training,\n"
+        f"Plant paper, process 304, no margin; short schedule ({EPISODES} episodes, {EPOCHS} epochs). Dot: one training,\n"
         f"all of its run; small tick: within {NEAR} mm of a turn; bar: median; diamond: the full training that ships",
         fontsize=8,
         loc="left",

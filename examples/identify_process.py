@@ -1,4 +1,4 @@
-"""What is my process really? A plate that absorbs 17 % less than believed, found from the log of one run."""
+"""What is my process really? A plate that absorbs 17 % less than it should, found from the log of one run."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A learner in Gymnasium: two numbers found on a hundred twins at once, then tried on the trusted plant."""
+"""A learner in Gymnasium: two numbers found on a hundred twins at once, then tried on the plant."""
 
 from pathlib import Path
 from typing import Any

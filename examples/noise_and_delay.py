@@ -1,4 +1,4 @@
-"""5 K of noise, images a tick late, 10 % less absorbed than believed: the twin beside a tuned PI loop."""
+"""5 K of noise, images a tick late, 10 % less absorbed: the twin beside a PI loop tuned without any of it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""An integral controller of your own beside the PI loop that ships, on the trusted plant."""
+"""An integral controller of your own beside the PI loop that ships, on the plant graded."""
 
 import laserloop as ll
 
