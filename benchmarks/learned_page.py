@@ -10,10 +10,10 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from arena import read
 from arena_rows import choose
 from scipy.stats import spearmanr
 
-from arena import read
 from laserloop.report.save import save
 
 Row = dict[str, Any]
