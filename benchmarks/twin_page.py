@@ -13,24 +13,22 @@ from twin_trials import DISTURBANCES, DISTURBED, EXACT, UNSEEN
 from laserloop.report.save import save_figure
 
 Row = dict[str, Any]
-NAMES = {
-    "twin": "**twin**",
-    "pi": "PI, tuned for the plant",
-    "feedforward": "feed-forward, tuned (no camera)",
-    "constant": "constant power, tuned (no camera)",
-    "realtime": "the paper's corner model (trained on `paper`)",
-}
+SHOWN = ("unseen", "disturbances", "alloys", "special", "blind")  # tables
 RECENT = {"turn": 12, "dark": 20, "speed": 8}  # ticks
 SETTING = "Plant `graded`, process `304` (window 760–800 K, ticks of 125 µs)"
 
 
 def write_page(results: Path) -> str:
     """All that was measured, the widest first."""
-    tables = {file.stem: read(file) for file in sorted((results / "twin").glob("*.json"))}
+    tables = {
+        name: read(results / "twin" / f"{name}.json")
+        for name in SHOWN
+        if (results / "twin" / f"{name}.json").exists()
+    }
     rows = {name: found["rows"] for name, found in tables.items()}
     parts = [write_head(tables)]
     if "unseen" in rows:
-        parts.append(write_unseen(rows["unseen"], rows.get("baselines", []), results))
+        parts.append(write_unseen(rows["unseen"], results))
     if "disturbances" in rows:
         parts.append(write_disturbances(rows["disturbances"], results))
     rest = {"alloys": write_alloys, "special": write_special, "blind": write_blind}
@@ -50,28 +48,12 @@ def write_head(tables: dict[str, Any]) -> str:
     return f"""# What the physics twin holds
 
 Made by `python benchmarks/twin.py` (code {", ".join(codes)}; {", ".join(processor)}). {SETTING}, where
-nothing else is said; figures in `docs/results/twin/*.json`. T_max is the peak between the nodes; the twin aims at 780 K. {tell_counting(tables)} Paths are drawn by seed from
+nothing else is said; figures in `docs/results/twin/*.json`. T_max is the peak between the nodes; the twin aims at 780 K. Scores are over the [ticks that count](../theory.md#scores). Paths are drawn by seed from
 [ten families](../how-to/own-path.md); the twin's settings were chosen on seeds below 1000, the paths here have seeds from
 1000 on. `outside` counts ticks outside the window, |ΔP| is the mean change of power from tick to tick."""
 
 
-def tell_counting(tables: dict[str, Any]) -> str:
-    """Which ticks the tables are over."""
-    now = "Scores are over the [ticks that count](../theory.md#scores)."
-    former = [
-        name
-        for name, found in tables.items()
-        if any("starts" not in row for row in found["rows"] if "ticks" in row)
-    ]
-    if not former:
-        return now
-    return (
-        f"{now} Rows of {', '.join(former)} with an older code are of the plant before its [nested boxes](nested_plant.md), scored "
-        "over settled ticks."
-    )
-
-
-def write_unseen(rows: list[Row], others: list[Row], results: Path) -> str:
+def write_unseen(rows: list[Row], results: Path) -> str:
     """The 300 paths."""
     exact, shaken = pick(rows, EXACT), pick(rows, DISTURBED)
     save_figure(results / "twin_unseen.png", draw_unseen(exact, shaken, SETTING), dpi=120)
@@ -95,33 +77,7 @@ With the exact camera {inside(exact, 775, 785)} of {len(exact)} runs stay in 775
 {tell_causes(exact)}; at a turn the beam enters its own heat, after a laser-off move colder metal, and the gain changes by up to 1 % within some ticks.
 Disturbed, the extremes are at the start, before the camera has shown what the plate absorbs.
 
-![The runs with the widest excursions](twin_widest.png)
-
-{write_others(exact, shaken, others)}"""
-
-
-def write_others(exact: list[Row], shaken: list[Row], others: list[Row]) -> str:
-    """The twin and those it is compared with, on the same paths."""
-    if not others:
-        return ""
-    lines = ["| controller | camera | paths | range | outside |", "|---|---|---|---|---|"]
-    for kind, twins in ((EXACT, exact), (DISTURBED, shaken)):
-        paths = {row["path"] for row in others if row["row"] == kind}
-        groups = {"twin": [row for row in twins if row["path"] in paths]}
-        groups |= {
-            name: [r for r in pick(others, kind) if r["controller"] == name] for name in list(NAMES)[1:]
-        }
-        lines += [
-            f"| {NAMES[name]} | {kind} | {len(some)} | {span(some)} | {share(some)} |"
-            for name, some in groups.items()
-            if some
-        ]
-    return f"""### Beside others
-
-PI, feed-forward and constant power were tuned on this plant at 304 mm/s with an exact camera without delay; the paper's model was trained on the `paper`
-plant and is used here with `--force`.
-
-{chr(10).join(lines)}"""
+![The runs with the widest excursions](twin_widest.png)"""
 
 
 def write_disturbances(rows: list[Row], results: Path) -> str:
