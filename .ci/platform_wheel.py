@@ -19,11 +19,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from laserloop.control.problem import MpcProblem
-from laserloop.native import engine, twin
-from laserloop.native.build import FLAGS, build_library
-from laserloop.native.network import pack_network
-from laserloop.native.prebuilt import LEVELS, name_prebuilt
-from laserloop.native.render import UNIT
+from laserloop.native import network, twin
+from laserloop.native.build import FLAGS, LEVELS, build_library, name_prebuilt
+from laserloop.native.layout import ENGINE
+from laserloop.native.network import UNIT, pack_network
 from laserloop.planning.powers import HORIZON
 from laserloop.predict.model import find_model
 from laserloop.predict.twin import TwinSettings
@@ -43,7 +42,7 @@ def list_libraries() -> Iterator[Library]:
     for name in MODELS:
         model = find_model(name)
         problem = MpcProblem(horizon=model.architecture.horizon)
-        sources = engine.list_sources(pack_network(model, problem, np.float32))
+        sources = network.list_sources(pack_network(model, problem, np.float32))
         if (key := tuple(sources.values())) not in seen:
             seen.add(key)
             yield sources, UNIT[0]
@@ -54,8 +53,8 @@ def build_all(folder: Path) -> list[Path]:
     for sources, unit in list_libraries():
         for level in LEVELS:
             flags = tuple(f"-march={level}" if flag == "-march=native" else flag for flag in FLAGS)
-            target = folder / name_prebuilt(sources, unit, twin.ENGINE, level)
-            build_library(sources, unit, (*flags, *twin.ENGINE), target)
+            target = folder / name_prebuilt(sources, unit, ENGINE, level)
+            build_library(sources, unit, (*flags, *ENGINE), target)
     return sorted(folder.iterdir())
 
 

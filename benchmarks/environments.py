@@ -22,7 +22,7 @@ import numpy as np
 
 import laserloop.gym
 from laserloop.control.problem import MpcProblem
-from laserloop.native.twin_player import TwinPlayer
+from laserloop.native.twin import TwinPlayer
 from laserloop.paths import find_path
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.process import Process

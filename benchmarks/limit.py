@@ -19,8 +19,7 @@ from page import format_rows
 from laserloop.bench.mpc import draw_problems
 from laserloop.control.problem import MpcProblem, Question
 from laserloop.native.build import load_library
-from laserloop.native.engine import CEngine, list_sources
-from laserloop.native.network import MATRICES, pack_network
+from laserloop.native.network import CEngine, list_sources, pack_network
 from laserloop.predict.model import find_model
 
 ROOT = Path(__file__).parent.parent
@@ -109,7 +108,7 @@ def measure(model: str, problems: int) -> dict[str, Any]:
         "core": measure_core(core),
         "tick_us": {"median": 1e6 * float(np.median(wholes)), "mean": 1e6 * float(np.mean(wholes))},
         "iterations_mean": float(np.mean(iterations)),
-        "weights_kb": sum(getattr(net, name).nbytes for name in MATRICES) / 1024,
+        "weights_kb": net.nbytes / 1024,
         "phases": {
             name: {
                 "us": 1e6 * float(seconds[:, i].mean()),

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laserloop.control.problem import MpcProblem, make_twin_problem
-from laserloop.native.twin_player import TwinPlayer
+from laserloop.native.twin import TwinPlayer
 from laserloop.paths import ScanPath
 from laserloop.plant import make_plant
 from laserloop.predict.twin import TwinPredictor

@@ -11,7 +11,7 @@ import pytest
 
 from laserloop.control.problem import MpcProblem
 from laserloop.native import build
-from laserloop.native.engine import CEngine
+from laserloop.native.network import CEngine
 from laserloop.predict.model import Model
 
 Setup = tuple[Model, MpcProblem]
@@ -99,6 +99,6 @@ def test_a_cache_that_cannot_be_written_is_said_to_be(
 
 
 def test_importing_the_engine_needs_no_compiler(tmp_path: Path) -> None:
-    code = "import laserloop.native.engine, laserloop.native.export"
+    code = "import laserloop.native.network, laserloop.native.export"
     environment = {"PATH": str(tmp_path), "CC": "no-such-compiler", "PYTHONPATH": ":".join(sys.path)}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)

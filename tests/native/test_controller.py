@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from laserloop.control.controller import Status
 from laserloop.control.problem import MpcProblem, Question
 from laserloop.native import export_c
-from laserloop.native.engine import CEngine, address, aligned
-from laserloop.native.render import READINGS, SENTENCES
+from laserloop.native.export import READINGS, SENTENCES
+from laserloop.native.layout import address, aligned
+from laserloop.native.network import CEngine
 from laserloop.predict.model import Model
 
 FloatArray = NDArray[np.float64]

@@ -12,7 +12,7 @@ from laserloop.control.controller import Status
 from laserloop.control.problem import MpcProblem, Question, Solution
 from laserloop.control.sqp import SqpSolver
 from laserloop.data.windows import Scaler
-from laserloop.native.engine import CEngine
+from laserloop.native.network import CEngine
 from laserloop.predict.model import Model, Scalers
 from laserloop.predict.networks import MsDeepONet
 

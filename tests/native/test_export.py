@@ -13,7 +13,8 @@ from tests.conftest import need
 from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.native import build, export_c, export_twin
-from laserloop.native.render import hash_model, read_source
+from laserloop.native.export import hash_model
+from laserloop.native.layout import read_source
 from laserloop.predict.model import Model
 from laserloop.process import Process
 

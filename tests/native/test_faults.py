@@ -15,7 +15,7 @@ from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.native import build
 from laserloop.native.deployed import Deployed, Frame, TickAnswer, TickInput
 from laserloop.native.twin_export import list_texts
-from laserloop.native.twin_vectors import Plate, bounce
+from laserloop.native.vectors import Plate, bounce
 from laserloop.predict.twin import TwinPredictor
 from laserloop.process import Process
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from laserloop.control.problem import MpcProblem, make_twin_problem
-from laserloop.native import build, prebuilt
-from laserloop.native.engine import CEngine
-from laserloop.native.prebuilt import LEVELS, find_prebuilt, name_prebuilt
+from laserloop.native import build
+from laserloop.native.build import LEVELS, find_prebuilt, name_prebuilt
+from laserloop.native.network import CEngine
 from laserloop.native.twin import make_twin
 from laserloop.planning.powers import HORIZON, make_player
 from laserloop.predict.model import find_model
@@ -62,9 +62,9 @@ def test_the_faster_library_is_for_processors_that_can_run_it(
     faster = folder / name_prebuilt(answer(3), "one.c", (), "x86-64-v3")
     faster.write_bytes(b"")
     asked = answer(3), "one.c", ()
-    monkeypatch.setattr(prebuilt, "_read_features", lambda: set(LEVELS["x86-64-v3"]))
+    monkeypatch.setattr(build, "_read_features", lambda: set(LEVELS["x86-64-v3"]))
     assert list(find_prebuilt(*asked, folder=folder)) == [faster, plain]
-    monkeypatch.setattr(prebuilt, "_read_features", lambda: {"sse2", "avx2"})
+    monkeypatch.setattr(build, "_read_features", lambda: {"sse2", "avx2"})
     assert list(find_prebuilt(*asked, folder=folder)) == [plain]
 
 

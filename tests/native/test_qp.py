@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from laserloop.control.problem import MpcProblem
-from laserloop.native.engine import CEngine
+from laserloop.native.network import CEngine
 from laserloop.predict.model import Model
 from laserloop.predict.networks import MsDeepONet
 

@@ -16,7 +16,7 @@ from laserloop.data.windows import cut_episode
 from laserloop.evaluation import Trajectories
 from laserloop.loop.scenario import Scenario, prepare
 from laserloop.native import build
-from laserloop.native.realtime import RATIO, RealtimeSolver
+from laserloop.native.network import RATIO, RealtimeSolver
 from laserloop.predict.model import Model, find_model
 from laserloop.predict.networks import MsDeepONet, SsAr
 from laserloop.predict.window import SMOOTHING, Folding, WindowForecast

@@ -13,7 +13,7 @@ from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.control.sqp import SqpSolver
 from laserloop.loop.run import look_ahead
 from laserloop.native import build
-from laserloop.native.engine import address
+from laserloop.native.layout import address
 from laserloop.native.twin import QPS, TwinController, make_twin
 from laserloop.paths import ScanPath
 from laserloop.paths.path import Preview

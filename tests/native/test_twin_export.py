@@ -14,9 +14,10 @@ from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.native import build, export_twin
 from laserloop.native.deployed import Deployed, TickAnswer, TickInput
-from laserloop.native.render import HELD, read_source
+from laserloop.native.export import HELD
+from laserloop.native.layout import read_source
 from laserloop.native.twin_export import READINGS, SENTENCES, list_texts
-from laserloop.native.twin_vectors import Plate, bounce
+from laserloop.native.vectors import Plate, bounce
 from laserloop.predict.twin import TwinPredictor
 from laserloop.process import Process
 

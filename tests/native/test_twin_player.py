@@ -7,8 +7,7 @@ import pytest
 
 from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.loop.run import look_ahead
-from laserloop.native.twin import TwinController
-from laserloop.native.twin_player import TwinPlayer
+from laserloop.native.twin import TwinController, TwinPlayer
 from laserloop.paths import ScanPath, find_path
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.process import Process

@@ -31,8 +31,7 @@ from laserloop.control.sqp import SqpSolver
 from laserloop.loop.controllers import is_own
 from laserloop.loop.scenario import Scenario, prepare
 from laserloop.native.build import NoCompiler
-from laserloop.native.engine import CEngine
-from laserloop.native.realtime import RealtimeSolver
+from laserloop.native.network import CEngine, RealtimeSolver
 from laserloop.predict.model import Model, find_model
 from laserloop.predict.window import SMOOTHING, Folding
 

@@ -72,7 +72,7 @@ def _make_twin(context: Context) -> "Controller":
 
 
 def _make_realtime(context: Context) -> "Controller":
-    from laserloop.native.realtime import RealtimeSolver
+    from laserloop.native.network import RealtimeSolver
 
     return _plan_with_network(context, lambda model: RealtimeSolver(model, context.problem))
 

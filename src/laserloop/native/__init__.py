@@ -1,4 +1,8 @@
-"""The same in C: one solver for this process and for machines without Python."""
+"""THE SAME IN C: one solver for this process and for machines without Python, built on first use.
+
+May import process, paths, predict, control and of the plant the camera; nothing is imported before it is
+asked for. A struct of C is laid out by reading its header (`layout.read_struct`), nowhere else.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +11,7 @@ from laserloop.lazy import fetch_from
 if TYPE_CHECKING:
     from laserloop.native.build import NoCompiler
     from laserloop.native.export import export_c
-    from laserloop.native.realtime import RealtimeSolver
+    from laserloop.native.network import RealtimeSolver
     from laserloop.native.twin import Memory, TwinController, make_twin
     from laserloop.native.twin_export import export_twin
     from laserloop.native.twin_loops import TwinLoops
@@ -28,7 +32,7 @@ __getattr__ = fetch_from(
     {
         "build": ("NoCompiler",),
         "export": ("export_c",),
-        "realtime": ("RealtimeSolver",),
+        "network": ("RealtimeSolver",),
         "twin": ("Memory", "TwinController", "make_twin"),
         "twin_export": ("export_twin",),
         "twin_loops": ("TwinLoops",),

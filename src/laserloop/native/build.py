@@ -2,7 +2,8 @@
 
 A library is written beside its final place and moved there, so that a build that was killed, or one at the
 same time in another process, leaves nothing broken. Where nothing can be built, a library that came with the
-package (a platform wheel) does.
+package does: a platform wheel (`make platform-wheel`) carries them for machines without a compiler, named by
+their sources, so that one of an older source is never taken, and by what a processor must be able to do.
 """
 
 import ctypes
@@ -11,13 +12,12 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-from laserloop.native.prebuilt import find_prebuilt
 
 # FMA and √ without errno change no meaning of NaN; sums keep their order
 FLAGS = (
@@ -25,6 +25,11 @@ FLAGS = (
     *("-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"),
 )
 SECONDS = 300  # that a build may take
+FOLDER = Path(__file__).parent / "libraries"  # not there in a pure wheel
+LEVELS = {  # name → what a processor must be able to do, by the names of /proc/cpuinfo; the better first
+    "x86-64-v3": ("avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"),
+    "x86-64": (),
+}
 
 
 class NoCompiler(Exception):
@@ -63,13 +68,35 @@ def build_library(sources: Mapping[str, str], unit: str, flags: tuple[str, ...],
     _build(find_compiler(), (*flags, "-fPIC", "-shared"), sources, unit, target)
 
 
+def find_prebuilt(
+    sources: Mapping[str, str], unit: str, defines: tuple[str, ...], folder: Path = FOLDER
+) -> Iterator[Path]:
+    """Those of just these sources that this processor can run, the fastest first."""
+    if sys.platform != "linux" or platform.machine() != "x86_64" or not folder.is_dir():
+        return
+    able = _read_features()
+    for level, needs in LEVELS.items():
+        file = folder / name_prebuilt(sources, unit, defines, level)
+        if able.issuperset(needs) and file.is_file():
+            yield file
+
+
+def name_prebuilt(sources: Mapping[str, str], unit: str, defines: tuple[str, ...], level: str) -> str:
+    """The file of a library."""
+    return f"{_hash(sources, unit, *defines)}-{level}.so"
+
+
+def _hash(sources: Mapping[str, str], unit: str, *more: str) -> str:
+    """The name of a library of just these sources and of what more it depends on."""
+    texts = [part for name in sorted(sources) for part in (name, sources[name])]
+    return hashlib.sha256("\0".join((unit, *texts, *more)).encode()).hexdigest()[:24]
+
+
 def _load_built(sources: Mapping[str, str], unit: str, defines: tuple[str, ...]) -> ctypes.CDLL:
     """Compiled if it is not in the cache or does not load."""
     compiler = find_compiler()
     flags = (*FLAGS, "-fPIC", "-shared", *defines)
-    texts = [part for name in sorted(sources) for part in (name, sources[name])]
-    key = "\0".join((unit, *texts, *flags, _identify(compiler), _describe_cpu()))
-    target = find_cache() / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.so"
+    target = find_cache() / f"{_hash(sources, unit, *flags, _identify(compiler), _describe_cpu())}.so"
     try:
         if not target.exists():
             _build(compiler, flags, sources, unit, target)
@@ -116,9 +143,17 @@ def _identify(compiler: str) -> str:
 @cache
 def _describe_cpu() -> str:
     """What -march=native depends on: a cache may be shared by unlike machines."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
-    told = [line for line in lines if line.startswith(("model name", "flags", "Features", "CPU part"))]
+    told = [line for line in _read_cpu() if line.startswith(("model name", "flags", "Features", "CPU part"))]
     return "\n".join((platform.machine(), platform.processor(), *sorted(set(told))))
+
+
+def _read_features() -> set[str]:
+    """What this processor can do."""
+    return set(next((line.partition(":")[2].split() for line in _read_cpu() if line.startswith("flags")), []))
+
+
+def _read_cpu() -> list[str]:
+    try:
+        return Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []

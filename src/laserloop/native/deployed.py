@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.native.engine import address, aligned
+from laserloop.native.layout import address, aligned, read_struct
 
 FloatArray = NDArray[np.float64]
 Frame = tuple[FloatArray, FloatArray, FloatArray]  # x, y and T of a few pixels
@@ -54,20 +54,13 @@ class Deployed:
 
     def __init__(self, library: ctypes.CDLL, horizon: int) -> None:
         double, whole, pointer = ctypes.c_double, ctypes.c_int, ctypes.c_void_p
-        self._power: Any = type("Power", (ctypes.Structure,), {"_fields_": (
-            ("commanded", double), ("measured", double), ("metered", whole),
-        )})  # fmt: skip
-        self._input: Any = type("Input", (ctypes.Structure,), {"_fields_": (
-            ("tick", ctypes.c_uint), ("way", double * (2 * horizon + 2)), ("dark", whole * horizon),
-            ("power", self._power), ("seen", whole), ("age", whole), ("peak", double),
-            ("columns", whole), ("rows", whole), *((name, pointer) for name in ("x", "y", "T")),
-        )})  # fmt: skip
-        output: Any = type("Output", (ctypes.Structure,), {"_fields_": (
-            ("plan", double * horizon), ("predicted", double * horizon), ("place", double * 2),
-            ("gain", double), ("faults", ctypes.c_ulong), ("units", ctypes.c_long),
-            *((name, whole) for name in ("status", "measurement", "missed", "unmeasured", "iterations")),
-        )})  # fmt: skip
-        self.out = output()  # of the last step
+        sizes = {"LASERLOOP_TWIN_HORIZON": horizon}
+        lay_out: Any = np.ctypeslib.as_ctypes_type
+        self._input, self._power, output = (
+            lay_out(read_struct("laserloop_twin.h", f"{PREFIX}{name}", sizes))
+            for name in ("input", "power", "output")
+        )
+        self.out: Any = output()  # of the last step
         self._library = library
         self._tick = 0  # of the last step
         signatures: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -147,7 +140,7 @@ class Deployed:
         """An input as C has it; it refers to the arrays of the frame, which must outlive it."""
         given = self._input(age=tick.age, power=self._lay_power(tick.commanded, tick.measured))
         given.tick = (self._tick + 1 if tick.tick is None else tick.tick) % 2**32
-        given.way[:] = np.ravel(tick.way).tolist()
+        given.way[:] = list(map(tuple, np.asarray(tick.way).tolist()))
         given.dark[:] = [int(dark) for dark in tick.dark]
         if tick.frame is not None:
             x, y, T = tick.frame

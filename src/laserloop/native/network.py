@@ -1,4 +1,6 @@
-"""The packed network: an MS-DeepONet laid out for the compiled solver, scalers and last trunk layer inside.
+"""The network's solver compiled: a model laid out for it, and one call per tick.
+
+The packed network is an MS-DeepONet with scalers and last trunk layer inside; the C struct `network`.
 
 N  horizon      w  width, padded      f  trunk features      x̄, ȳ  standardised kinematics and trunk features
 
@@ -11,56 +13,236 @@ kept as the product T₂ M of its largest singular values, which is half as much
 (in, out): a layer adds up rows, which vectorises without reordering a sum.
 """
 
-from dataclasses import dataclass
+import ctypes
+from collections.abc import Mapping
+from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from laserloop.bad_input import BadInput
-from laserloop.control.problem import MpcProblem
+from laserloop.control.problem import Adjusting, MpcProblem, Question, Solution
+from laserloop.native.build import NoCompiler, load_library
+from laserloop.native.layout import (
+    CONFIG,
+    ENGINE,
+    ITERATIONS,
+    STATUSES,
+    address,
+    aligned,
+    define,
+    find_dtype,
+    make_struct,
+    pack_problem,
+    read_source,
+)
 
 if TYPE_CHECKING:
     from laserloop.predict.model import Model
     from laserloop.predict.networks import MsDeepONet
 
 FloatArray = NDArray[np.float64]
-RealArray = NDArray[np.floating]
 
 LONGEST = 10  # ticks; the QP's work grows with the cube
-MATRICES = ("K", "a", "T0", "t0", "T1", "t1", "T2", "M", "m", "A", "W", "b")  # as in the C struct
 LANES = 16  # floats in two AVX2 registers or one cache line
 RANK = {"float32": 3e-5, "float64": 1e-9}  # smallest singular value kept, of the largest; 1 mK in single
 ASLEEP = -1.0  # bias of a padding unit: no weight leaves it, and it is skipped as inactive
+RATIO = 50  # of medians over 360 ticks of closed loops, 1.5 ms in NumPy and 31 µs in C; hard ticks more
+PARTS = ("network", "working_set", "qp", "costs", "kinks", "tick", "sqp")
+UNIT = ("laserloop.c", "types.h", *(f"{part}.c" for part in PARTS))  # what every build needs
+DOORS = ("sizes", "prepare", "reset", "solve", "linearise", "minimise")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PackedNetwork:
-    """Symbols as in the header; `real` arrays have the dtype of the network's arithmetic."""
+class RealtimeSolver:
+    """Answers in tens of microseconds; without a compiler, by the readable SQP, about RATIO times later."""
 
-    horizon: int
-    width: int  # padded
-    kinematics_stats: FloatArray  # (2, 4N): mean and 1/std
-    trunk_stats: FloatArray  # (2, f)
-    seen: NDArray[np.int64]  # (f,): the trunk's entries of temperatures and peak, side by side
-    K: RealArray  # (4N, w)
-    a: RealArray  # (w,)
-    T0: RealArray  # (f, w)
-    t0: RealArray  # (w,)
-    T1: RealArray  # (w, w)
-    t1: RealArray  # (w,)
-    T2: RealArray  # (w, rank, padded)
-    M: RealArray  # (rank, padded, N w + pad): C row by row, then c
-    m: RealArray  # (N w + pad,)
-    A: RealArray  # (N, w)
-    W: RealArray  # (w, w)
-    b: RealArray  # (w,)
+    name = "realtime"
+
+    def __init__(
+        self,
+        model: "Model",
+        problem: MpcProblem,
+        *,
+        max_iterations: int = ITERATIONS,
+        dtype: DTypeLike = np.float32,  # of the network in C; the QP is always double
+    ) -> None:
+        check_packable(model, problem)
+        self.notes: tuple[str, ...] = ()  # what a person should know of this run
+        self._solver: Adjusting
+        try:
+            self._solver = CEngine(model, problem, max_iterations=max_iterations, dtype=dtype)
+        except NoCompiler as missing:
+            from laserloop.control.sqp import SqpSolver
+
+            self._solver = SqpSolver(problem, max_iterations=max_iterations)
+            self.notes = (
+                f"realtime answers by its slow NumPy solver, since there is no compiled one ({missing}); "
+                f"with a C compiler it would answer about {RATIO} times faster",
+            )
+        self.compiled = isinstance(self._solver, CEngine)
+        self._warm_up(model, problem)
+
+    def reset(self) -> None:
+        """Forget what was learned from earlier questions."""
+        self._solver.reset()
+
+    def set_problem(self, problem: MpcProblem) -> None:
+        """Solve this from now on; only window and margins may differ."""
+        self._solver.set_problem(problem)
+
+    def solve(self, question: Question) -> Solution:
+        """The best plan found."""
+        return self._solver.solve(question)
+
+    def _warm_up(self, model: "Model", problem: MpcProblem) -> None:
+        """Load what is needed before the first tick, not in it."""
+        from laserloop.predict.window import SMOOTHING, Folding, WindowForecast
+
+        n = problem.horizon
+        known = WindowForecast(
+            kinematics=np.zeros((n, 4)),
+            temps=np.full(1 + n, 300.0),
+            location=np.zeros(2),
+            previous=0.0,
+            committed=np.empty(0),
+            model=model,
+            folder=Folding(model, smoothing=SMOOTHING),
+        )
+        middle = np.full(n, 0.5 * sum(problem.power))
+        self.solve(Question(forecast=known, start=middle, lit=np.ones(n, np.bool_)))
+        self.reset()
 
 
-def pack_network(model: "Model", problem: MpcProblem, dtype: DTypeLike) -> PackedNetwork:
-    """Lay a model out for a problem."""
+class CEngine:
+    """Answers questions like any solver. The library depends on the model's shape only."""
+
+    name = "realtime"
+
+    def __init__(
+        self,
+        model: "Model",
+        problem: MpcProblem,
+        *,
+        max_iterations: int = ITERATIONS,
+        dtype: DTypeLike = np.float32,  # of the network; the QP is always double
+        sources: Mapping[str, str] | None = None,  # instead of the package's: with clocks or counters in them
+    ) -> None:
+        """Raises NoCompiler where the library can be neither found nor built."""
+        net = pack_network(model, problem, find_dtype(dtype))
+        library = load_library(sources or list_sources(net), UNIT[0], defines=ENGINE)
+        for name in DOORS:
+            getattr(library, f"laserloop_{name}").restype = None
+        n = self._horizon = problem.horizon
+        sizes = (ctypes.c_size_t * 4)()
+        library.laserloop_sizes(sizes)
+        wants = pack_problem(problem, max_iterations)
+        if [net.nbytes, wants.nbytes] != list(sizes)[:2]:
+            raise NoCompiler(f"the library lays its numbers out in {list(sizes)} bytes, not as expected")
+        self.library, self.kinks = library, int(sizes[3])
+        self._work = aligned(sizes[2])
+        self._in, self._out = np.zeros(8 * n + 6), np.zeros(2 * n + 2)
+        parts = np.split(self._in, np.cumsum([4 * n, n + 1, 2, 1, n, 1, n]))
+        self._ways, self._heat, self._place, self._previous, self._start, self._first, self._lit = parts[:7]
+        self._resumes = parts[7]
+        self._ways = self._ways.reshape(n, 4)
+        self._kept = net, wants  # C has only their addresses
+        self._wants, self._workspace = address(wants), address(self._work)
+        self._network = address(net)
+        self._solve = partial(
+            library.laserloop_solve,
+            *(self._network, self._wants, self._workspace),
+            *(address(self._in), address(self._out)),
+        )
+        self._reset = partial(library.laserloop_reset, self._workspace)
+        self._max_iterations = max_iterations
+        library.laserloop_prepare(self._wants)
+        self.reset()
+
+    def set_problem(self, problem: MpcProblem) -> None:
+        """Solve this from now on; only window and margins may differ."""
+        self._kept[1][...] = pack_problem(problem, self._max_iterations)
+        self.library.laserloop_prepare(self._wants)
+
+    def reset(self) -> None:
+        """Forget what was learned from earlier questions."""
+        self._reset()
+
+    def solve(self, question: Question) -> Solution:
+        """The best plan found."""
+        started = perf_counter()
+        self.take(question)
+        self.answer()
+        answer, horizon = self._out.copy(), self._horizon
+        return Solution(
+            plan=answer[:horizon],
+            predicted=answer[horizon : 2 * horizon],
+            status=STATUSES[int(answer[-2])],
+            iterations=int(answer[-1]),
+            solve_s=perf_counter() - started,
+        )
+
+    def take(self, question: Question) -> None:
+        """Copy a question to where C finds it."""
+        known = question.network(self._horizon)
+        self._ways[...] = known.kinematics
+        self._heat[...] = known.temps
+        self._place[...] = known.location
+        self._start[...] = question.start
+        count = min(len(question.committed), self._horizon)
+        if count:
+            self._start[:count] = question.committed[:count]
+        self._previous[0] = question.previous
+        self._first[0] = count
+        self._lit[...] = question.lit
+        self._resumes[0] = question.resumes
+
+    def answer(self) -> None:
+        """The question taken, in C alone: what a machine without Python has to wait for."""
+        self._solve()
+
+    def linearise(self, question: Question, plan: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """T̂ (N,), K, of a plan in units of P_max, and its slopes (N, N), K."""
+        n = self._horizon
+        out, at = np.zeros(n + n * n), np.ascontiguousarray(plan, np.float64)
+        self.take(question)
+        self.library.laserloop_linearise(
+            self._network, self._workspace, address(self._in), address(at), address(out)
+        )
+        return out[:n], out[n:].reshape(n, n)
+
+    def minimise(self, asked: FloatArray) -> FloatArray:
+        """The QP alone, numbers in and out as in engine.c."""
+        out = np.zeros(self._horizon + 2 * (2 * self._horizon + self.kinks) + 1)
+        self.library.laserloop_minimise(self._wants, self._workspace, address(asked), address(out))
+        return out
+
+
+def list_sources(net: NDArray[np.void]) -> dict[str, str]:
+    """The texts of a library, by file name."""
+    names = (*UNIT, "engine.c")
+    return {CONFIG: define(size_network(net)), **{name: read_source(name) for name in names}}
+
+
+def size_network(net: NDArray[np.void]) -> dict[str, object]:
+    """What a compiler must know of a network."""
+    from laserloop.predict.window import SMOOTHING
+
+    return {
+        "HORIZON": len(net["A"]),
+        "WIDTH": len(net["a"]),
+        "FEATURES": len(net["seen"]),
+        "RANK": len(net["M"]),
+        "DOUBLE": int(net["W1"].dtype == np.float64),
+        "SMOOTHING": repr(SMOOTHING),
+    }
+
+
+def pack_network(model: "Model", problem: MpcProblem, dtype: DTypeLike) -> NDArray[np.void]:
+    """A model laid out for a problem: the C struct `network`, with symbols as in the header."""
     architecture = check_packable(model, problem)
-    horizon = architecture.horizon
+    horizon, seen = architecture.horizon, architecture.seen
     weights, scalers = model.double, model.scalers
     width = pad(architecture.width)
     first = weights["branch.0.weight"].T  # (5N, w)
@@ -68,38 +250,30 @@ def pack_network(model: "Model", problem: MpcProblem, dtype: DTypeLike) -> Packe
 
     ways = np.arange(ROW * horizon) % ROW > 0
     mean, std = scalers.branch.mean, scalers.branch.std
-    a = weights["branch.0.bias"] - (mean / std)[~ways] @ first[~ways]
     real = np.dtype(dtype)
     full, m = _contract(model, architecture, width)
     T2, M = _factor(full, RANK[real.name])
-
-    def lay(matrix: FloatArray, rows: int | None = None, fill: float = 0.0) -> RealArray:
-        """Pad the last axis to `width` and, if asked, the first to `rows`."""
-        full = np.full((*matrix.shape[:-1], width), fill)
-        full[..., : matrix.shape[-1]] = matrix
-        if rows is not None:
-            full = np.concatenate((full, np.zeros((rows - len(full), width))))
-        return np.ascontiguousarray(full, real)
-
-    return PackedNetwork(
-        horizon=horizon,
-        width=width,
-        kinematics_stats=np.stack((mean[ways], 1.0 / std[ways])),
-        trunk_stats=np.stack((scalers.trunk.mean, 1.0 / scalers.trunk.std)),
-        seen=np.array(architecture.seen, np.int64),
-        K=lay(first[ways]),
-        a=lay(a, fill=ASLEEP),
-        T0=lay(weights["trunk.0.weight"].T),
-        t0=lay(weights["trunk.0.bias"], fill=ASLEEP),
-        T1=lay(weights["trunk.1.weight"].T, rows=width),
-        t1=lay(weights["trunk.1.bias"], fill=ASLEEP),
-        T2=np.ascontiguousarray(T2, real),
-        M=np.ascontiguousarray(M, real),
-        m=np.ascontiguousarray(m, real),
-        A=lay(first[~ways] / std[~ways, np.newaxis] * problem.power[1]),
-        W=lay(weights["branch.1.weight"].T, rows=width),
-        b=lay(weights["branch.1.bias"], fill=ASLEEP),
-    )
+    sizes = {"N": horizon, "W": width, "F": len(seen), "RANK": len(M), "S": len(m)}
+    net = make_struct("types.h", "network", sizes, real=real)
+    for name in "a", "t0", "t1", "b":
+        net[name] = ASLEEP
+    parts = {
+        "K": first[ways],
+        "a": weights["branch.0.bias"] - (mean / std)[~ways] @ first[~ways],
+        "T0": weights["trunk.0.weight"].T,
+        "t0": weights["trunk.0.bias"],
+        "T1": weights["trunk.1.weight"].T,
+        "t1": weights["trunk.1.bias"],
+        **{"T2": T2, "M": M, "m": m},
+        "A": first[~ways] / std[~ways, np.newaxis] * problem.power[1],
+        "W1": weights["branch.1.weight"].T,
+        "b": weights["branch.1.bias"],
+        **{"way_mean": mean[ways], "way_scale": 1.0 / std[ways]},
+        **{"heat_mean": scalers.trunk.mean, "heat_scale": 1.0 / scalers.trunk.std, "seen": seen},
+    }
+    for name, part in parts.items():
+        net[name][tuple(map(slice, np.shape(part)))] = part
+    return net
 
 
 def check_packable(model: "Model", problem: MpcProblem) -> "MsDeepONet":

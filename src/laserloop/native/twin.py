@@ -1,4 +1,7 @@
-"""The twin's controller compiled: the process and the problem as C has them, and one call per tick."""
+"""The twin compiled: the process and the problem as C has them, one call per tick or for many.
+
+`TwinController` looks at images; `TwinPlayer` goes along a path without a camera, its own forecast as truth.
+"""
 
 import ctypes
 from collections.abc import Mapping
@@ -12,16 +15,24 @@ from numpy.typing import DTypeLike, NDArray
 
 from laserloop.control.controller import Action, Controller, ImageValidator, Status
 from laserloop.control.problem import MpcProblem
-from laserloop.native.build import NoCompiler, load_library
-from laserloop.native.engine import STATUSES, address, aligned, lay_problem
-from laserloop.native.prebuilt import find_prebuilt
-from laserloop.native.render import CONFIG, define, find_dtype, read_source
+from laserloop.native.build import NoCompiler, find_prebuilt, load_library
+from laserloop.native.layout import (
+    CONFIG,
+    ENGINE,
+    STATUSES,
+    address,
+    aligned,
+    define,
+    find_dtype,
+    make_struct,
+    pack_problem,
+    read_source,
+)
 from laserloop.paths.path import Preview
 from laserloop.plant.camera import Image
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.predict.twin import gain as gains
 from laserloop.predict.twin import heat as heats
-from laserloop.predict.twin.heat import POINTS
 from laserloop.predict.twin.twin import (
     ENOUGH,
     FARTHEST,
@@ -47,50 +58,24 @@ UNIT = (
     *(f"{part}.c" for part in PARTS),
     *(f"twin_{part}.c" for part in OWN),
 )
-RULE, LEVELS = POINTS, 1024  # sizes of twin_types.h
+LEVELS = 1024  # steps of the tables of twin_types.h
 USUAL = heats.CAPACITY - heats.MERGED  # ticks kept one by one, up to which one library does
-ENGINE = ("-DLASERLOOP_ENGINE",)  # the functions that Python calls, instead of those of a machine
 QPS = 4  # most in a tick, as in twin_plan.c; two are usual
 SMOOTH = 2.25  # widths of heat over the distance around the peaks, from which on it is a polynomial there
 RATIO = 100  # median time of a decision in NumPy over that in C
 LEFT_OUT, MISPLACED = 0, -2  # what became of an image
 DOORS = ("sizes", "start", "act", "plan", "follow", "pause", "trust")
-WINDOW, MARGINS, WORKED_OUT = (
-    slice(0, 2),
-    slice(2, 4),
-    slice(11, 15),
-)  # among the numbers of the C struct `problem`
-TABLE = np.dtype([("first", "f8"), ("per", "f8"), ("value", "f8", LEVELS + 1)])
-PROCESS = np.dtype(
-    [
-        *((name, "f8") for name in ("sigma", "alpha")),
-        ("plate", "f8", 3),
-        *((name, "f8") for name in ("tick", "absorptivity", "lag_left", "lag_mean", "ambient")),
-        *((name, "f8") for name in ("worth", "faded")),
-        *((name, "f8") for name in ("prior", "walk", "error", "gate", "gain_low", "gain_high", "fall")),
-        *((name, "f8") for name in ("placed", "stamp", "apart", "drift", "most_late")),
-        *(
-            (name, "f8")
-            for name in ("crude", "doubt", "flat", "rough", "turned", "sure", "dim", "start_error")
-        ),
-        *((name, "f8") for name in ("noise", "pixel", "steep", "few", "subpixel", "slender")),
-        *((name, "f8") for name in ("telling", "enough", "farthest")),
-        *((name, "f8") for name in ("behind", "longest", "reach", "smooth")),
-        *((name, "i4") for name in ("recent", "lags", "points", "exposure", "frames", "start_ticks")),
-        ("lag", "i4", RULE),
-        *((name, "f8", RULE) for name in ("age", "share", "way")),
-        ("temperature", TABLE),
-        ("heat", TABLE),
-    ]
-)  # the C struct `process`
 
 
-def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
-    """The numbers of a twin as C has them."""
+def pack_process(twin: TwinPredictor) -> NDArray[np.void]:
+    """The numbers of a twin: the C struct `process`."""
     process, rule, body = twin.process, twin.rule, twin.body
     camera, laser, gain = process.camera, process.laser, twin.filter_settings
     left = exp(-process.tick / laser.lag) if laser.lag > 0 else 0.0
-    laid = np.zeros(1, PROCESS)
+    packed = make_struct("twin_types.h", "process")
+    most = twin.table.theta_of(np.array([twin.hottest]))[0]
+    u = np.linspace(0.0, most, LEVELS + 1)
+    T = np.linspace(process.ambient, twin.hottest, LEVELS + 1)
     values: dict[str, object] = {
         **{"sigma": body.sigma, "alpha": body.alpha, "plate": body.plate, "tick": process.tick},
         **{"absorptivity": process.beam.absorptivity, "lag_left": left, "ambient": process.ambient},
@@ -117,22 +102,15 @@ def lay_process(twin: TwinPredictor) -> NDArray[np.void]:
         **{"recent": twin.memory, "lags": rule.lags, "points": len(rule.lag)},
         **{"exposure": camera.exposure, "frames": FRAMES},
         "steep": STEEP[camera.noise > 0.0],
+        "temperature": (0.0, LEVELS / most, twin.table.temperature_of(u)),
+        "heat": (process.ambient, LEVELS / (twin.hottest - process.ambient), twin.table.theta_of(T)),
     }
     for name, value in values.items():
-        laid[name] = value
-    for name, column in (
-        ("lag", rule.lag),
-        ("age", rule.tau / process.tick),
-        ("share", rule.share),
-        ("way", rule.way),
-    ):
-        laid[name][0, : len(column)] = column
-    most = twin.table.theta_of(np.array([twin.hottest]))[0]
-    u = np.linspace(0.0, most, LEVELS + 1)
-    T = np.linspace(process.ambient, twin.hottest, LEVELS + 1)
-    laid["temperature"] = (0.0, LEVELS / most, twin.table.temperature_of(u))
-    laid["heat"] = (process.ambient, LEVELS / (twin.hottest - process.ambient), twin.table.theta_of(T))
-    return laid
+        packed[name] = value
+    columns = {"lag": rule.lag, "age": rule.tau / process.tick, "share": rule.share, "way": rule.way}
+    for name, column in columns.items():
+        packed[name][: len(column)] = column
+    return packed
 
 
 class TwinController:
@@ -217,11 +195,11 @@ class TwinController:
     def _pursue(self, problem: MpcProblem) -> None:
         """Another window or other margins, as C has them."""
         self.problem = problem
-        wants = self._kept[1].view(np.float64)
-        wants[WINDOW] = problem.window
-        wants[MARGINS] = problem.margin_above, problem.margin_below
-        tracking = problem.tracking_cost / problem.half_width**2
-        wants[WORKED_OUT] = problem.floor, problem.ceiling, problem.middle, tracking
+        wants = self._kept[1]
+        wants["low"], wants["high"] = problem.window
+        wants["margin_above"], wants["margin_below"] = problem.margin_above, problem.margin_below
+        wants["floor"], wants["ceiling"], wants["middle"] = problem.floor, problem.ceiling, problem.middle
+        wants["tracking"] = problem.tracking_cost / problem.half_width**2
         self._twin.aim(*problem.window)
         self._kept[0]["few"] = FEW * self._twin.wanted
 
@@ -297,9 +275,71 @@ class TwinController:
         return *self._places, find(image.temperature)
 
 
+class TwinPlayer:
+    """Plans powers, or follows given ones; raises NoCompiler where it cannot be built."""
+
+    def __init__(self, twin: TwinPredictor, problem: MpcProblem, *, gain: float = 1.0) -> None:
+        """`gain`: measured over expected, where it is known beforehand."""
+        self.horizon, self.tick = problem.horizon, twin.process.tick
+        self._gain = gain
+        self._library, self._process, self._problem, self._memory = load_twin(twin, problem)
+        self.reset()
+
+    def reset(self) -> None:
+        """A plate at rest."""
+        self._library.laserloop_start(*self._parts())
+        self._library.laserloop_trust(address(self._memory), ctypes.c_double(self._gain))
+
+    def save(self) -> NDArray[np.uint8]:
+        """All that is known now."""
+        return self._memory.copy()
+
+    def restore(self, state: NDArray[np.uint8]) -> None:
+        """Back to what was known then."""
+        self._memory[...] = state
+
+    def plan(
+        self, positions: FloatArray, lit: NDArray[np.bool_], count: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Powers, W, and T_max, K, of the next `count` ticks; a horizon more must be known of the way."""
+        way = np.ascontiguousarray(positions[: count + self.horizon + 1], np.float64)
+        light = np.ascontiguousarray(lit[: count + self.horizon], np.uint8)
+        if len(way) != count + self.horizon + 1 or len(light) != count + self.horizon:
+            raise ValueError(f"{count} ticks need a way of {count + self.horizon} ticks")
+        power, temperature = np.empty(count), np.empty(count)
+        self._library.laserloop_plan(
+            *self._parts(), count, *(address(array) for array in (way, light, power, temperature))
+        )
+        return power, temperature
+
+    def follow(self, positions: FloatArray, power: FloatArray) -> FloatArray:
+        """T_max, K, at the end of each tick that has a power, W."""
+        way, given = np.ascontiguousarray(positions, np.float64), np.ascontiguousarray(power, np.float64)
+        if len(way) < len(given) + 1:
+            raise ValueError(f"{len(given)} ticks need {len(given) + 1} positions")
+        temperature = np.empty(len(given))
+        self._library.laserloop_follow(
+            address(self._process),
+            address(self._memory),
+            len(given),
+            *(address(array) for array in (way, given, temperature)),
+        )
+        return temperature
+
+    def pause(self, seconds: float, place: FloatArray) -> None:
+        """The plate cools while the beam goes dark to a place, m."""
+        numbers = (round(seconds / self.tick), *place)
+        self._library.laserloop_pause(
+            address(self._process), address(self._memory), *(ctypes.c_double(value) for value in numbers)
+        )
+
+    def _parts(self) -> tuple[ctypes.c_void_p, ...]:
+        return tuple(address(array) for array in (self._process, self._problem, self._memory))
+
+
 def load_twin(
     twin: TwinPredictor, problem: MpcProblem, dtype: DTypeLike = np.float32
-) -> tuple[ctypes.CDLL, NDArray[np.void], NDArray[np.uint8], NDArray[np.uint8]]:
+) -> tuple[ctypes.CDLL, NDArray[np.void], NDArray[np.void], NDArray[np.uint8]]:
     """The library of a horizon; then process, problem and an empty memory as it has them."""
     single = find_dtype(dtype) is np.float32
     sources = list_sources(size_twin(problem.horizon, max(twin.memory, USUAL), single=single))
@@ -308,7 +348,7 @@ def load_twin(
         getattr(library, f"laserloop_{door}").restype = None
     sizes = (ctypes.c_size_t * 3)()
     library.laserloop_sizes(sizes)
-    laid, wants = lay_process(twin), lay_problem(problem, 1)
+    laid, wants = pack_process(twin), pack_problem(problem, 1)
     if [laid.nbytes, wants.nbytes] != list(sizes)[:2]:
         raise NoCompiler(f"the library lays its numbers out in {list(sizes)} bytes, not as expected")
     return library, laid, wants, aligned(sizes[2])

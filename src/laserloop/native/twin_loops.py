@@ -21,9 +21,8 @@ from laserloop.control.policy import (
     describe_way,
 )
 from laserloop.native.build import NoCompiler, load_library
-from laserloop.native.engine import address, aligned
-from laserloop.native.render import read_source
-from laserloop.native.twin import lay_process, list_sources, size_twin
+from laserloop.native.layout import ENGINE, address, aligned, make_struct, read_source
+from laserloop.native.twin import list_sources, pack_process, size_twin
 from laserloop.paths import ScanPath
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.process import Process
@@ -38,25 +37,6 @@ SIZES = {"PAST": BEHIND, "SPOTS": len(SPOTS), "WAY": WAY, "SEEN": SIZE, "LATE": 
 DOORS = ("loop_sizes", "begin", "step")
 MEMORY = {"NODES": 384, "RECENT": 64}  # half of a controller's Gaussians: the cache holds more
 NEVER = 1e6  # widths: no heat is so smooth; around the spots, too, it has to be told exactly
-
-
-class Setting(ctypes.Structure):
-    """The C struct of the same name: what is the same in all loops."""
-
-    _fields_ = (
-        *((name, ctypes.c_double) for name in ("low", "high", "ambient", "middle", "half", "slow", "limit")),
-        *((name, ctypes.c_int) for name in ("delay", "every")),
-        ("spot", ctypes.c_int * len(SPOTS)),
-    )
-
-
-BATCH = ("process", "way", "lit", "described", "command", "lost", "noise", "T", "power", "seen")
-
-
-class Batch(ctypes.Structure):
-    """The C struct of the same name: addresses of what goes into and comes out of one step of all loops."""
-
-    _fields_ = tuple((name, ctypes.c_void_p) for name in BATCH)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +82,7 @@ class TwinLoops:
         for path, row in zip(paths, self._lights, strict=True):
             row[: len(path)] = path.lit
         self._setting = _set(self.scales, camera.delay, camera.every)
+        self._batch = make_struct(UNIT, "batch")
         self._loops = aligned(count * self._measure())
         self._places = {"process": _list_places(self._truths)} | {
             name: _list_places([getattr(track, name) for track in self._tracks])
@@ -114,7 +95,8 @@ class TwinLoops:
             "noise": np.zeros((count, 1 + len(SPOTS)), np.float32),
             "seen": np.zeros((count, SIZE), np.float32),
         }
-        self._batch = Batch(*(self._parts[name].ctypes.data for name in BATCH))
+        for name, part in self._parts.items():
+            self._batch[name] = part.ctypes.data
         self.path = np.zeros(count, np.intp)  # of each
         self.truth = np.zeros(count, np.intp)
         self.gain = np.ones(count)
@@ -126,7 +108,7 @@ class TwinLoops:
         """Bytes of a loop in C."""
         sizes = (ctypes.c_size_t * 3)()
         self._library.laserloop_loop_sizes(sizes)
-        if [self._truths[0].nbytes, ctypes.sizeof(Setting)] != list(sizes)[:2]:
+        if [self._truths[0].nbytes, self._setting.nbytes] != list(sizes)[:2]:
             raise NoCompiler(f"the library lays its numbers out in {list(sizes)} bytes, not as expected")
         return int(sizes[2])
 
@@ -142,8 +124,8 @@ class TwinLoops:
         parts["noise"][which], parts["lost"][which] = 0.0, 0
         chosen, gains = np.ascontiguousarray(which, np.int64), np.ascontiguousarray(gain, np.float64)
         self._library.laserloop_begin(
-            *(ctypes.byref(self._setting), address(self._loops), len(chosen)),
-            *(address(chosen), address(gains), ctypes.byref(self._batch)),
+            *(address(self._setting), address(self._loops), len(chosen)),
+            *(address(chosen), address(gains), address(self._batch)),
         )
         self.tick[which], self.path[which], self.truth[which], self.gain[which] = 0, path, truth, gain
         self.length[which] = self._lengths[path]
@@ -161,7 +143,7 @@ class TwinLoops:
             raise BadInput("a loop has come to the end of its path: begin it anew")
         self.lit = self._lights[self.path, self.tick]
         self._library.laserloop_step(
-            ctypes.byref(self._setting), address(self._loops), self.count, ctypes.byref(self._batch)
+            address(self._setting), address(self._loops), self.count, address(self._batch)
         )
         self.tick += 1
         T: FloatArray = parts["T"].copy()
@@ -182,23 +164,30 @@ class TwinLoops:
 
 def _load() -> ctypes.CDLL:
     sources = dict(list_sources(size_twin(1) | MEMORY)) | {UNIT: read_source(UNIT)}
-    defines = ("-DLASERLOOP_ENGINE", *(f"-D{name}={size}" for name, size in SIZES.items()))
+    defines = (*ENGINE, *(f"-D{name}={size}" for name, size in SIZES.items()))
     library = load_library(sources, UNIT, defines=defines)
     for door in DOORS:
         getattr(library, f"laserloop_{door}").restype = None
     return library
 
 
-def _set(scales: Scales, delay: int, every: int) -> Setting:
-    low, high = scales.power
-    numbers = (low, high, scales.ambient, scales.middle, scales.half_width, SLOW, LIMIT)
-    return Setting(*numbers, delay, every, (ctypes.c_int * len(SPOTS))(*SPOTS))
+def _set(scales: Scales, delay: int, every: int) -> NDArray[np.void]:
+    """What is the same in all loops: the C struct `setting`."""
+    setting = make_struct(UNIT, "setting", {"SPOTS": len(SPOTS)})
+    values = {
+        **dict(zip(("low", "high"), scales.power, strict=True)),
+        **{"ambient": scales.ambient, "middle": scales.middle, "half": scales.half_width},
+        **{"slow": SLOW, "limit": LIMIT, "delay": delay, "every": every, "spot": SPOTS},
+    }
+    for name, value in values.items():
+        setting[name] = value
+    return setting
 
 
 def _lay(truth: Process) -> NDArray[np.void]:
     """A process as C has it; the plate itself keeps no ticks for late images."""
     plate = replace(truth, camera=replace(truth.camera, delay=0, exposure=1))
-    laid = lay_process(TwinPredictor(plate, TwinSettings(horizon=1)))
+    laid = pack_process(TwinPredictor(plate, TwinSettings(horizon=1)))
     laid["smooth"] = NEVER
     return laid
 

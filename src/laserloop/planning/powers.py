@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from laserloop.bad_input import BadInput
 from laserloop.control.problem import MpcProblem, make_twin_problem
 from laserloop.native.build import NoCompiler
-from laserloop.native.engine import address
-from laserloop.native.twin_player import TwinPlayer
+from laserloop.native.layout import address
+from laserloop.native.twin import TwinPlayer
 from laserloop.paths import ScanPath, sample_polyline
 from laserloop.planning.commands import Commands, Route
 from laserloop.planning.scores import count_ticks
