@@ -238,7 +238,7 @@ class _RasterLoop:
     def step(self, k: int, call: Callable[[], float]) -> None:
         """Tick k of it."""
         place = self._way.ctypes.data + 16 * (k % self._count)
-        ctypes.memmove(ctypes.addressof(self.given.way), place, 96)
-        self.given.tick, self.given.power.commanded = k % 2**32, self._power
+        ctypes.memmove(self.given["way"].ctypes.data, place, 96)
+        self.given["tick"], self.given["power"]["commanded"] = k % 2**32, self._power
         self._power = call()
-        self.given.seen, self.given.peak = PEAK, self._door.out.predicted[0]
+        self.given["seen"], self.given["peak"] = PEAK, self._door.out["predicted"][0]

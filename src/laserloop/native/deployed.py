@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laserloop.native.layout import address, aligned, read_struct
+from laserloop.native.layout import address, aligned, make_struct
 
 FloatArray = NDArray[np.float64]
 Frame = tuple[FloatArray, FloatArray, FloatArray]  # x, y and T of a few pixels
 NOTHING, PEAK, FRAME = 0, 1, 2  # what a measurement is
 PREFIX = "laserloop_twin_"
+COUNTS = ("faults", "units", "status", "measurement", "missed", "unmeasured", "iterations")  # in an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,13 +55,8 @@ class Deployed:
 
     def __init__(self, library: ctypes.CDLL, horizon: int) -> None:
         double, whole, pointer = ctypes.c_double, ctypes.c_int, ctypes.c_void_p
-        sizes = {"LASERLOOP_TWIN_HORIZON": horizon}
-        lay_out: Any = np.ctypeslib.as_ctypes_type
-        self._input, self._power, output = (
-            lay_out(read_struct("laserloop_twin.h", f"{PREFIX}{name}", sizes))
-            for name in ("input", "power", "output")
-        )
-        self.out: Any = output()  # of the last step
+        self._horizon = {"LASERLOOP_TWIN_HORIZON": horizon}
+        self.out = self._make("output")  # of the last step
         self._library = library
         self._tick = 0  # of the last step
         signatures: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -93,8 +89,8 @@ class Deployed:
 
     def end(self, commanded: float | None = None, measured: float | None = None) -> None:
         """It is done; what the laser gave in the tick that ends now, W, if that was not the last answer."""
-        last = None if commanded is None else ctypes.byref(self._lay_power(commanded, measured))
-        self._call("end", last)
+        last = None if commanded is None else self._lay_power(commanded, measured)
+        self._call("end", None if last is None else address(last))
 
     def set_window(self, low: float, high: float) -> bool:
         """Another window, K; False if that is none."""
@@ -120,46 +116,46 @@ class Deployed:
     def step(self, tick: TickInput) -> TickAnswer:
         """The power of the coming tick, and all that was thought about it."""
         given, out = self.lay(tick), self.out
-        self._tick = int(given.tick)
-        power = self._call("step", ctypes.byref(given), ctypes.byref(out))
+        self._tick = int(given["tick"])
+        power = self._call("step", address(given), address(out))
         return TickAnswer(
             power=float(power),
-            plan=np.array(out.plan),
-            predicted=np.array(out.predicted),
-            place=(out.place[0], out.place[1]),
-            **{
-                name: getattr(out, name)
-                for name in (
-                    *("gain", "faults", "units", "status", "measurement"),
-                    *("missed", "unmeasured", "iterations"),
-                )
-            },
+            plan=out["plan"].copy(),
+            predicted=out["predicted"].copy(),
+            place=(float(out["place"][0]), float(out["place"][1])),
+            gain=float(out["gain"]),
+            **{name: int(out[name]) for name in COUNTS},
         )
 
-    def lay(self, tick: TickInput) -> Any:
+    def lay(self, tick: TickInput) -> NDArray[np.void]:
         """An input as C has it; it refers to the arrays of the frame, which must outlive it."""
-        given = self._input(age=tick.age, power=self._lay_power(tick.commanded, tick.measured))
-        given.tick = (self._tick + 1 if tick.tick is None else tick.tick) % 2**32
-        given.way[:] = list(map(tuple, np.asarray(tick.way).tolist()))
-        given.dark[:] = [int(dark) for dark in tick.dark]
+        given = self._make("input")
+        given["tick"] = (self._tick + 1 if tick.tick is None else tick.tick) % 2**32
+        given["way"], given["dark"], given["age"] = tick.way, tick.dark, tick.age
+        given["power"] = self._lay_power(tick.commanded, tick.measured)
         if tick.frame is not None:
             x, y, T = tick.frame
-            given.seen, given.columns, given.rows = FRAME, len(x), len(y)
-            given.x, given.y, given.T = x.ctypes.data, y.ctypes.data, T.ctypes.data
+            given["seen"], given["columns"], given["rows"] = FRAME, len(x), len(y)
+            given["x"], given["y"], given["T"] = x.ctypes.data, y.ctypes.data, T.ctypes.data
         elif tick.peak is not None:
-            given.seen, given.peak = PEAK, tick.peak
+            given["seen"], given["peak"] = PEAK, tick.peak
         return given
 
-    def bind(self, given: Any) -> Any:
+    def bind(self, given: NDArray[np.void]) -> Any:
         """A call without arguments that answers an input laid out before, into `out`: hardly more than C."""
         step = self._library[f"{PREFIX}step"]  # without types, because its arguments need no conversion
         step.restype = ctypes.c_double
-        places = address(self.handle).value, ctypes.addressof(given), ctypes.addressof(self.out)
-        return partial(step, *map(ctypes.c_void_p, places))
+        return partial(step, address(self.handle), address(given), address(self.out))
 
-    def _lay_power(self, commanded: float, measured: float | None) -> Any:
+    def _make(self, name: str) -> NDArray[np.void]:
+        """An empty struct of laserloop_twin.h."""
+        return make_struct("laserloop_twin.h", PREFIX + name, self._horizon)
+
+    def _lay_power(self, commanded: float, measured: float | None) -> NDArray[np.void]:
+        power = self._make("power")
         metered = measured is not None
-        return self._power(commanded=commanded, measured=measured if metered else 0.0, metered=int(metered))
+        power["commanded"], power["measured"], power["metered"] = commanded, measured or 0.0, metered
+        return power
 
     def _call(self, name: str, *arguments: Any) -> Any:
         return self._functions[name](address(self.handle), *arguments)
