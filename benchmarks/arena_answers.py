@@ -13,11 +13,16 @@ LEVELS = ("off", "nominal", "hard")
 
 def write_verdicts(rows: Sequence[Row], declared: dict[str, Row]) -> str:
     """The section."""
-    parts = [tell_grid(rows), tell_learning(rows, declared), tell_parts(rows), tell_policy(rows, declared)]
+    parts = [
+        describe_grid(rows),
+        tell_learning(rows, declared),
+        tell_parts(rows),
+        tell_policy(rows, declared),
+    ]
     return "\n\n".join(["## Answers", *(part for part in parts if part)])
 
 
-def tell_grid(rows: Sequence[Row]) -> str:
+def describe_grid(rows: Sequence[Row]) -> str:
     """The paper's network, trained on one grid or the other."""
     told = []
     for level, coarse, fine in pair(rows, "paper-corner", "graded-ms-deeponet"):

@@ -58,7 +58,7 @@ PAIRS = (
 )
 
 
-def tell_counting(rows: list[Row]) -> str:
+def describe_counting(rows: list[Row]) -> str:
     """Which ticks the scores are over."""
     if all(row.get("start_over_k") is not None for row in rows):
         return (
@@ -85,7 +85,7 @@ Made by `python benchmarks/arena.py` (code of the loop {", ".join(codes)}; {foun
 before it became [nested boxes](nested_plant.md), where three entrants were measured again;
 process `304` (760 to 800 K), 320 ticks along held-out paths of ten families, {FULL_PATHS} of them planned: {count_paths(shared)} for all
 {len(standings)} entrants{tell_more(more)}; disturbances {", ".join(levels)} (what they are: [how-to](../how-to/arena.md)); {len(rows)} runs.
-T_max is the peak between the nodes. {tell_counting(rows)} Gap: RMS from the window's middle minus the oracle's on the
+T_max is the peak between the nodes. {describe_counting(rows)} Gap: RMS from the window's middle minus the oracle's on the
 same task; in brackets the 95 % interval of the mean over paths. How scores are made and why: [decision 11](../decisions/0011-the-arena.md).
 
 ![{caption}](arena.png)

@@ -43,7 +43,7 @@ DOORS: dict[str, set[str]] = {
     },
     "doctor": {"loop", "native", "paths", "plant", "process"},
     "control": {"bad_input", "paths", "plant", "predict", "process"},
-    "data": {"bad_input", "jobs", "paths", "plant", "process"},
+    "data": {"bad_input", "jobs", "paths", "plant", "process", "store"},
     "evaluation": {"bad_input", "data", "paths", "plant", "predict", "process", "store", "versions"},
     "gym": {"bad_input", "paths"},  # registers the environments of the arena by their names
     "identification": {"bad_input", "logs", "paths", "plant", "predict", "process"},
@@ -67,7 +67,7 @@ DOORS: dict[str, set[str]] = {
     "paths": {"bad_input", "process"},
     "planning": {
         *("bad_input", "jobs", "control", "data", "native", "paths", "plant", "predict", "process"),
-        "versions",
+        *("store", "versions"),
     },
     "plant": {"bad_input", "paths", "process"},
     "predict": {"bad_input", "data", "paths", "plant", "process", "store"},

@@ -22,7 +22,7 @@ HELD = 5.0  # K from the middle of the window that the twin keeps on the diagona
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class _Check:
     """One thing that was looked at."""
 
     what: str
@@ -30,43 +30,43 @@ class Check:
     state: str = "ok"  # ok, missing (something is not possible or slower), or failed
 
 
-def examine() -> Iterator[Check]:
+def examine() -> Iterator[_Check]:
     """All checks, the slow ones last."""
     yield from look_for_extras()
     yield look_for_compiler()
-    yield from look_at_caches()
-    yield attempt("plant", try_plant)
-    yield attempt("loop", try_loop)
+    yield from _look_at_caches()
+    yield _attempt("plant", try_plant)
+    yield _attempt("loop", try_loop)
 
 
-def look_for_extras() -> Iterator[Check]:
+def look_for_extras() -> Iterator[_Check]:
     """Which optional parts are installed."""
     for extra, (names, modules, use) in EXTRAS.items():
         if all(find_spec(module) is not None for module in modules):
-            yield Check(f"extra {extra}", f"installed: {names}, for {use}")
+            yield _Check(f"extra {extra}", f"installed: {names}, for {use}")
         else:
             cure = f"not installed, so no {use}; pip install 'laserloop[{extra}]'"
-            yield Check(f"extra {extra}", cure, "missing")
+            yield _Check(f"extra {extra}", cure, "missing")
 
 
-def look_for_compiler() -> Check:
+def look_for_compiler() -> _Check:
     """Without one everything works, more slowly."""
     from laserloop.native.build import NoCompiler, find_compiler, load_library
     from laserloop.native.twin import came_compiled
 
     try:
         load_library({"doctor.c": "int doctor(void);\nint doctor(void) { return 1; }\n"}, "doctor.c")
-        return Check("C compiler", f"{find_compiler()} builds the fast controllers")
+        return _Check("C compiler", f"{find_compiler()} builds the fast controllers")
     except NoCompiler as missing:
         if came_compiled():
-            return Check(
+            return _Check(
                 "C compiler", f"{missing}; the controllers that came compiled with the package are used"
             )
         cure = "controllers run in NumPy, about 100 times slower; install gcc or clang"
-        return Check("C compiler", f"{missing}; {cure}", "missing")
+        return _Check("C compiler", f"{missing}; {cure}", "missing")
 
 
-def look_at_caches() -> Iterator[Check]:
+def _look_at_caches() -> Iterator[_Check]:
     """Where compiled code is kept, so that only the first start is slow."""
     from laserloop.native.build import find_cache
 
@@ -77,19 +77,19 @@ def look_at_caches() -> Iterator[Check]:
         size = sum(file.stat().st_size for file in files) / 1e6
         place = next(parent for parent in (folder, *folder.parents) if parent.exists())
         if os.access(place, os.W_OK):
-            yield Check(what, f"{len(files)} files, {size:.1f} MB in {folder}")
+            yield _Check(what, f"{len(files)} files, {size:.1f} MB in {folder}")
         else:
-            yield Check(what, f"{folder} cannot be written, so every start compiles anew", "missing")
+            yield _Check(what, f"{folder} cannot be written, so every start compiles anew", "missing")
 
 
-def attempt(what: str, test: Callable[[], str]) -> Check:
+def _attempt(what: str, test: Callable[[], str]) -> _Check:
     """A test that may fail in any way."""
     began = perf_counter()
     try:
         found = test()
     except Exception as error:  # whatever is broken here is what a doctor has to tell
-        return Check(what, f"{type(error).__name__}: {error}", "failed")
-    return Check(what, f"{found} ({perf_counter() - began:.1f} s)")
+        return _Check(what, f"{type(error).__name__}: {error}", "failed")
+    return _Check(what, f"{found} ({perf_counter() - began:.1f} s)")
 
 
 def try_plant() -> str:

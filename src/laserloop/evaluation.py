@@ -144,7 +144,7 @@ def measure_errors(
     model: Model, windows: Windows, *, noise: float = 0.0, rng: np.random.Generator | None = None
 ) -> PredictionErrors:
     """The errors on windows that do not overlap."""
-    check_apart(windows)
+    _check_apart(windows)
     if not (np.isfinite(noise) and noise >= 0):
         raise BadInput(
             f"the noise must be a standard deviation of 0 K or more, got {noise:g}: choose another"
@@ -155,7 +155,7 @@ def measure_errors(
     return PredictionErrors(model.predict(windows.branch, temps, windows.location) - windows.target)
 
 
-def check_apart(windows: Windows) -> None:
+def _check_apart(windows: Windows) -> None:
     """Refuse windows of one episode that begin before the last one's horizon has ended."""
     order = np.lexsort((windows.tick, windows.episode))
     same = np.diff(windows.episode[order]) == 0
@@ -271,7 +271,7 @@ def calibrate(model: Model, data: str | Path, *, quantile: float = QUANTILE) -> 
         share=training.get("held_out", 0.2),
     )
     kept = windows.take(held)
-    residual = find_residuals(model, kept)
+    residual = _find_residuals(model, kept)
     per_excitation = {
         str(kind): margins(residual[kept.excitation == code], quantile)
         for code, kind in enumerate(EXCITATIONS)
@@ -286,7 +286,7 @@ def calibrate(model: Model, data: str | Path, *, quantile: float = QUANTILE) -> 
     }
 
 
-def find_residuals(model: Model, windows: Windows) -> FloatArray:
+def _find_residuals(model: Model, windows: Windows) -> FloatArray:
     """Truth minus prediction of T_max one tick ahead, K; positive is under-predicted."""
     parts = []
     for first in range(0, len(windows), CHUNK):

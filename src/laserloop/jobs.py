@@ -73,10 +73,10 @@ def run_missing(
     first, fruitless = len(left), 0
     if progress is not None:
         progress(total - first, total)
-    with open_workers(min(count, max(first, 1)), scheduler, warm_up) as crew:
+    with open_workers(min(count, max(first, 1)), scheduler, warm_up) as pool:
         while left and not until():
             done = total - len(left)
-            for _ in spread(crew, function, left):
+            for _ in spread(pool, function, left):
                 done += 1
                 if progress is not None:
                     progress(done, total)

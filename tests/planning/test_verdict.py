@@ -12,7 +12,7 @@ from laserloop.paths import Placement, ScanFile
 from laserloop.planning import plan as plan_module
 from laserloop.planning import verify
 from laserloop.planning.commands import PlanSettings
-from laserloop.planning.job import Job, find_rises, plan_job, tell_levels
+from laserloop.planning.job import Job, describe_levels, find_rises, plan_job
 from laserloop.planning.scores import LayerResult, judge_plan, measure_miss, score_layers
 from laserloop.planning.verify import Checking, plan_refined, simulate_plan
 from laserloop.process import Process, find_process, heat_table
@@ -151,9 +151,9 @@ def test_a_platform_that_is_lowered_raises_the_surface_all_the_same() -> None:
     )
     assert find_rises(rising) == pytest.approx([0, 4e-5])
     assert find_rises(falling) == pytest.approx([0, 4e-5])
-    assert tell_levels(rising, "a") == ()
-    assert "platform that is lowered" in tell_levels(falling, "a")[0]
-    assert "layer 3 lies below" in tell_levels([*rising, mixed[1]], "a")[0]
+    assert describe_levels(rising, "a") == ()
+    assert "platform that is lowered" in describe_levels(falling, "a")[0]
+    assert "layer 3 lies below" in describe_levels([*rising, mixed[1]], "a")[0]
 
 
 def test_strokes_that_are_too_short_for_any_speed_are_planned() -> None:

@@ -8,7 +8,7 @@ import pytest
 from laserloop.bad_input import BadInput
 from laserloop.paths import find_path
 from laserloop.planning.check import FREEDOM, check_path, check_process
-from laserloop.planning.window import check_window, judge_window, tell_melting
+from laserloop.planning.window import check_window, judge_window, note_melting
 from laserloop.predict.twin.rollout import needed_power
 from laserloop.process import Process
 
@@ -43,10 +43,10 @@ def test_a_window_around_ambient_may_begin_below_it() -> None:
 
 def test_melting_is_told_from_the_solidus_on() -> None:
     solidus = 1670
-    assert tell_melting(aim(solidus - 60, solidus)) == ()
-    (reaching,) = tell_melting(aim(solidus - 60, solidus + 1))
+    assert note_melting(aim(solidus - 60, solidus)) == ()
+    (reaching,) = note_melting(aim(solidus - 60, solidus + 1))
     assert "1610 – 1671 K reaches above the solidus of 304, 1670 K" in reaching
-    (beyond,) = tell_melting(aim(solidus, 2500))
+    (beyond,) = note_melting(aim(solidus, 2500))
     assert "lies above the solidus" in beyond
     assert "docs/limits.md" in beyond
 

@@ -9,6 +9,7 @@ from laserloop.data.episode import Episode
 from laserloop.loop import record as loop
 from laserloop.report import record as room
 from laserloop.report.record import (
+    describe_lateness,
     describe_power,
     introduce,
     keeps,
@@ -17,7 +18,6 @@ from laserloop.report.record import (
     show_ms,
     show_percent,
     tell,
-    tell_lateness,
     write_headline,
 )
 
@@ -98,8 +98,8 @@ def test_trouble_is_told_with_its_count(make_record: MakeRecord) -> None:
 def test_late_decisions_are_counted(mpc: Record, pi: Record) -> None:
     late = sum(ms > 0.125 for ms in mpc["series"]["tick_ms"])
     assert late == 13  # every seventh takes 0.2 ms
-    assert f"13 of 90 by {name_runs([mpc])[0]}. " in tell_lateness([mpc, pi])
-    assert tell_lateness([pi]) == "Every decision was ready before its tick was over."
+    assert f"13 of 90 by {name_runs([mpc])[0]}. " in describe_lateness([mpc, pi])
+    assert describe_lateness([pi]) == "Every decision was ready before its tick was over."
 
 
 def test_what_was_asked_is_told(mpc: Record, pi: Record) -> None:

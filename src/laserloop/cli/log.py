@@ -13,12 +13,12 @@ from laserloop.cli.options import (
     ProcessName,
     flag,
     number,
+    print_notes,
     take_file,
-    tell_notes,
 )
 from laserloop.cli.output import Json, check_outputs, draw, publish, write
 from laserloop.logs import Recording, read_log
-from laserloop.paths.path import tell_tiny
+from laserloop.paths.path import note_tiny
 from laserloop.process import Process, find_process
 from laserloop.report.terminal import show_progress
 
@@ -88,10 +88,10 @@ def replay(
         ticks=None,
         delta_k=None,
     )
-    tell_notes(recording.notes)
+    print_notes(recording.notes)
     with show_progress(f"{recording.name} to {case.controller or 'realtime'}") as progress:
         answers = show_to(case, recording, progress)
-    tell_notes(note for note in answers["notes"] if note not in recording.notes)
+    print_notes(note for note in answers["notes"] if note not in recording.notes)
     publish(answers, json_file, tabulate_replay(answers))
 
 
@@ -99,7 +99,7 @@ def _open_log(log: str, process: str | None, *, centre: bool) -> tuple[Recording
     """A recording, and the process that is meant with it."""
     recording = read_log(Path(log))
     found = find_process(process) if process is not None else recording.process or Process()
-    tiny = tell_tiny(recording.name, recording.positions, recording.lit, found.beam.sigma)
+    tiny = note_tiny(recording.name, recording.positions, recording.lit, found.beam.sigma)
     recording = replace(recording, notes=(*recording.notes, *tiny))
     return recording.centred() if centre else recording, found
 
@@ -160,7 +160,7 @@ def identify(
     with show_progress(f"simulating {recording.name}") as progress:
         result = fit_process(recording, found, FitSettings(names=fit, ticks=ticks, progress=progress))
     record = {"log": recording.name} | result.to_json()
-    tell_notes(record["notes"])
+    print_notes(record["notes"])
     write("--out", out, lambda _: write_process(result.process))
     draw("--plot", plot, lambda: draw_fit(record))
     sentences = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in record.get("sentences", ())]

@@ -112,7 +112,7 @@ def read_factors(option: str, given: list[str] | None) -> tuple[tuple[str, float
     return tuple(sorted(factors.items()))
 
 
-def tell_notes(notes: Iterable[str]) -> None:
+def print_notes(notes: Iterable[str]) -> None:
     """What a person should know, on standard error, each once."""
     for note in dict.fromkeys(notes):
         print(f"laserloop: note: {note}.", file=sys.stderr)
@@ -239,8 +239,8 @@ class PathOptions:
     def find(self, text: str, process: "Process", *, ticks: int | None = None) -> "ScanPath":
         """The path that a person means by `text`; a built-in one lasts `ticks` unless told otherwise."""
         from laserloop.paths import Placement, find_path, names_file
-        from laserloop.paths.path import tell_tiny
-        from laserloop.planning.window import tell_leap
+        from laserloop.paths.path import note_tiny
+        from laserloop.planning.window import note_leap
 
         on_file, speed = names_file(text), in_si(self.speed_mm_s)
         placement = Placement(
@@ -252,10 +252,10 @@ class PathOptions:
         )
         ticks = self.ticks if on_file or self.ticks is not None else ticks
         path = find_path(text, process, ticks=ticks, speed=speed, placement=placement)
-        notes = [*path.notes, *tell_leap(process, speed or float(path.lit_speeds.max(initial=0.0)))]
+        notes = [*path.notes, *note_leap(process, speed or float(path.lit_speeds.max(initial=0.0)))]
         if on_file and self.ticks is None:
-            notes += tell_tiny(path.name, path.positions, path.lit, process.beam.sigma)
-        tell_notes(notes)
+            notes += note_tiny(path.name, path.positions, path.lit, process.beam.sigma)
+        print_notes(notes)
         return replace(path, notes=tuple(notes))
 
 

@@ -26,9 +26,9 @@ from laserloop.cli.options import (
     in_si,
     number,
     of_process,
+    print_notes,
     take,
     take_file,
-    tell_notes,
 )
 from laserloop.cli.output import (
     STDOUT,
@@ -42,12 +42,12 @@ from laserloop.cli.output import (
 )
 from laserloop.paths import Placement, ScanFile, find_path, names_file
 from laserloop.paths.files import share_format
-from laserloop.planning.check import check_path, check_process, tell_times, time_plant
+from laserloop.planning.check import check_path, check_process, describe_times, time_plant
 from laserloop.planning.commands import PlanSettings
 from laserloop.planning.job import FilePlan, Job
 from laserloop.planning.plan import Progress
 from laserloop.planning.verify import Checking, Part, PlannedPart, plan_parts, plan_refined
-from laserloop.planning.window import fit_tick, judge_tick, tell_leap
+from laserloop.planning.window import fit_tick, judge_tick, note_leap
 from laserloop.process import Process, find_process, shipped_materials, shipped_processes, write_process
 from laserloop.process.material import name_shipped
 from laserloop.quantity import Quantity
@@ -101,7 +101,7 @@ def init(
         f"Next: laserloop check {out}"
     )
     if process.beam.absorptivity == 1.0 and of.absorptivity is None:
-        tell_notes(
+        print_notes(
             [
                 f"powers planned with {out} are absorbed power; if your laser is told what it emits, give "
                 "--absorptivity, of bare metal 0.3 to 0.6"
@@ -149,7 +149,7 @@ def check(
             more, numbers = check_path(given, scan)
             findings += more
         grid, step = time_plant(given, scan)
-    findings.append(tell_times(step, numbers.get("ticks"), numbers.get("planning_s")))
+    findings.append(describe_times(step, numbers.get("ticks"), numbers.get("planning_s")))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for finding in findings:
         table.add_row("✓" if finding.fine else "!", Text(finding.about, style="dim"), Text(finding.text))
@@ -356,7 +356,7 @@ def plan(
     keep_apart({"--out": out, "--json": json_file, "--plot": plot}, read)
     _check_ending(path, out)
     check_output("--plot", plot)
-    tell_notes(tell_leap(process, process.speed))
+    print_notes(note_leap(process, process.speed))
     with _quiet():
         return _plan_one(path, make_job(path), checking, (out, json_file, plot))
 
@@ -367,7 +367,7 @@ def _plan_one(path: str, job: Job, checking: Checking, outputs: tuple[Path, Path
         planned = plan_refined(job, checking, progress=progress)
     record = planned.tell() | {"path": path, "out": str(out)}
     write("--out", out, lambda _: planned.write())
-    tell_notes(record["notes"])
+    print_notes(record["notes"])
     if plot is not None:
         draw("--plot", plot, lambda: _make_figure(planned, record))
         record["plot"] = str(plot)
@@ -408,7 +408,7 @@ def _plan_several(
                 bar(len(done), len(parts))
     records = [record for part in parts if (record := done[part.path].record) is not None]
     problems = [done[part.path].problem for part in parts if done[part.path].problem]
-    tell_notes(_say_whose(record, note) for record in records for note in record["notes"])
+    print_notes(_say_whose(record, note) for record in records for note in record["notes"])
     meaning = [f"Powers are {records[0]['power_means']}."] if records else []
     publish({"files": records, "refused": problems}, json_file, tabulate_parts(records), *meaning)
     if problems:

@@ -25,10 +25,10 @@ from laserloop.cli.options import (
     ProcessOptions,
     Tracking,
     flag,
+    print_notes,
     read_factors,
     several,
     take_file,
-    tell_notes,
 )
 from laserloop.cli.output import (
     Json,
@@ -46,7 +46,7 @@ from laserloop.control.margins import Margins, read_margins
 from laserloop.loop.controllers import CONTROLLERS
 from laserloop.loop.scenario import TICKS, Scenario, prepare
 from laserloop.paths import ScanPath
-from laserloop.planning.window import tell_melting
+from laserloop.planning.window import note_melting
 from laserloop.plant import Plant, make_plant
 from laserloop.process import Process
 from laserloop.report.tables import tabulate_run, tabulate_runs
@@ -122,7 +122,7 @@ def simulate(
     process = of.find(speed_mm_s=beam.speed_mm_s)
     scan = beam.find(path, process)
     power, notes = laser.draw(scan, process)
-    tell_notes(notes)
+    print_notes(notes)
     scan = replace(scan, notes=(*scan.notes, *notes))
     truth = make_plant(plant, replace(process, tick=scan.tick))
     with _watch(f"{scan.name} on {plant}") as progress, writing("--out"):
@@ -154,7 +154,7 @@ def _judge(result: "Episode", plant: Plant, path: ScanPath) -> "Episode":
     complaint = settings.process.material.outside(settings.process.ambient, float(result.t_max.max()))
     if complaint is None:
         return result
-    tell_notes([complaint])
+    print_notes([complaint])
     return replace(result, notes=(*result.notes, complaint))
 
 
@@ -285,7 +285,7 @@ def _read_margins(margins: str | None, delta_k: float | None, process: Process) 
     return None if margins in (None, "adaptive") else read_margins(Path(margins), process)
 
 
-def tell_delta(delta_k: float | None, process: Process) -> tuple[str, ...]:
+def note_margin(delta_k: float | None, process: Process) -> tuple[str, ...]:
     """A note if a margin takes the window's middle, which the twin aims at; one that takes all is refused."""
     low, high = process.window
     if delta_k is None or delta_k <= 0.5 * (high - low) or delta_k >= high - low:
@@ -297,7 +297,7 @@ def tell_delta(delta_k: float | None, process: Process) -> tuple[str, ...]:
     )
 
 
-def close_loop(case: Scenario, *, tell: Callable[[Iterable[str]], None] = tell_notes) -> dict[str, Any]:
+def close_loop(case: Scenario, *, tell: Callable[[Iterable[str]], None] = print_notes) -> dict[str, Any]:
     """The record of one run, with progress bars; its notes go to `tell`, by default to standard error."""
     told = list[str](() if isinstance(case.path, str) else case.path.notes)
 
@@ -307,7 +307,7 @@ def close_loop(case: Scenario, *, tell: Callable[[Iterable[str]], None] = tell_n
 
     with _watch(f"{case.choose().controller} on {case.path_name}") as progress:
         setup = prepare(case)
-        known = (*tell_melting(case.process), *tell_delta(case.delta_k, case.process))
+        known = (*note_melting(case.process), *note_margin(case.delta_k, case.process))
         setup = replace(setup, notes=(*setup.notes, *known))
         for note in setup.notes:
             say(note)
@@ -339,12 +339,12 @@ def demo(
     check_output("--out", out / "index.html")
     notes = dict[str, None]()
     records = run_demo(notes)
-    sentence, also = f"{write_headline(records)}.", tell_published()
+    sentence, also = f"{write_headline(records)}.", describe_published()
     with writing("--out"):
         page = save_comparison(out, records, command="laserloop demo", also=[also])
     found = {"page": str(page), "conclusion": sentence, "published": also, "runs": records}
     publish(found, json_file, tabulate_runs(records), sentence, also, _tell_next(out), f"\nReport: {page}")
-    tell_notes(notes)
+    print_notes(notes)
 
 
 def _tell_next(out: Path) -> str:
@@ -377,7 +377,7 @@ def run_demo(notes: dict[str, None]) -> list[dict[str, Any]]:
     return records
 
 
-def tell_published() -> str:
+def describe_published() -> str:
     """What the publication reports of its own network, on its own plate."""
     from laserloop.studies.halilovic.published import BELOW, HIGHEST, TABLE_2
 

@@ -17,8 +17,8 @@ from laserloop.cli.options import (
     WindowK,
     flag,
     number,
+    print_notes,
     take_file,
-    tell_notes,
 )
 from laserloop.cli.output import Json, check_output, publish, writing
 from laserloop.report.terminal import show
@@ -55,12 +55,12 @@ def export(
         laserloop export paper-corner --out firmware
         laserloop export models/mine --window-k 860,900 --dtype float64 --out firmware
     """
-    from laserloop.cli.run import tell_delta
+    from laserloop.cli.run import note_margin
     from laserloop.control.margins import find_margins
     from laserloop.control.problem import make_twin_problem
     from laserloop.loop.scenario import keep_margins, make_problem
     from laserloop.native import export_c, export_twin
-    from laserloop.planning.window import tell_melting
+    from laserloop.planning.window import note_melting
     from laserloop.predict.model import find_model
     from laserloop.report.tables import tabulate_numbers
 
@@ -85,7 +85,7 @@ def export(
             )
         with writing("--out"):
             files = export_c(found, problem, out, dtype=dtype, name=model)
-    tell_notes((*notes, *tell_melting(process), *tell_delta(delta_k, process)))
+    print_notes((*notes, *note_melting(process), *note_margin(delta_k, process)))
     sizes = {file.name: file.stat().st_size for file in files}
     numbers = {
         **({"process": process.name, "process_hash": process.hash} if model is None else {"model": model}),

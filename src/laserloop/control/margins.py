@@ -32,7 +32,7 @@ from laserloop.plant.camera import Image
 from laserloop.process import Process
 
 LEVEL = 0.95
-SHELF = "margins"
+FOLDER = "margins"
 ROUNDING = 1e-9  # so that 20 · 0.95 is 19, not a little more
 
 
@@ -108,7 +108,7 @@ def read_margins(file: Path, process: Process) -> Margins:
 
 def find_margins(plant: str, process: Process) -> Margins | None:
     """The shipped margins that were calibrated on this plant for this process, or None."""
-    for file in sorted((files("laserloop.control") / SHELF).iterdir(), key=lambda file: file.name):
+    for file in sorted((files("laserloop.control") / FOLDER).iterdir(), key=lambda file: file.name):
         page = json.loads(file.read_text(encoding="utf-8")) if file.name.endswith(".json") else {}
         if page.get("plant") == plant and not _find_differences(process, Process.from_json(page["process"])):
             return Margins.from_json(page["margins"])

@@ -154,7 +154,7 @@ class FeedforwardController:
         return Action(power=float(min(max(wanted, low), high)), status=Status.SOLVED)
 
 
-SHELF = "gains"
+FOLDER = "gains"
 FORGIVEN = {
     f"camera.{key}" for key in ("noise_k", "exposure_ticks", "delay_ticks", "every_ticks", "heat_ratio")
 }
@@ -188,7 +188,7 @@ def find_gains(plant: str, process: Process) -> Gains | None:
 
     Noise, delay and rate of the camera are forgiven, and pixels that are fine against the beam.
     """
-    for file in (files("laserloop.control") / SHELF).iterdir():
+    for file in (files("laserloop.control") / FOLDER).iterdir():
         page = json.loads(file.read_text(encoding="utf-8")) if file.name.endswith(".json") else {}
         if page.get("plant") != plant:
             continue

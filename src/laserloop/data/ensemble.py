@@ -50,7 +50,7 @@ class Excitation(StrEnum):
     BANG_BANG = "bang-bang"  # random switching between the limits: extreme transients
 
 
-class Geometry(StrEnum):
+class _Geometry(StrEnum):
     """The class of a training path; the value is its name for people."""
 
     HORIZONTAL = "horizontal"
@@ -59,7 +59,7 @@ class Geometry(StrEnum):
     POLYLINE = "polyline"
 
 
-GEOMETRIES, EXCITATIONS = tuple(Geometry), tuple(Excitation)  # their order is the code in windows
+GEOMETRIES, EXCITATIONS = tuple(_Geometry), tuple(Excitation)  # their order is the code in windows
 
 SHARES = {
     "base": (1.0, 1.0, 1.0, 0.0),
@@ -71,10 +71,10 @@ NAMED_SHAPES = {"hatch_mm": 0.5, "turns": 3.0}  # what the named test shapes hav
 SHAPE_LIMITS = {"hatch_mm": (0.01, 2e3 * HALF_WIDTH), "turns": (0.5, 100.0)}
 
 
-class Member(NamedTuple):
+class _Member(NamedTuple):
     """The classes of one episode."""
 
-    geometry: Geometry
+    geometry: _Geometry
     excitation: Excitation
 
 
@@ -150,17 +150,17 @@ class EnsembleSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodePlan:
+class _EpisodePlan:
     """What one episode will do: its classes, and where the beam goes with which power."""
 
-    geometry: Geometry
+    geometry: _Geometry
     excitation: Excitation
     path: ScanPath  # ten ticks longer than the power
     power: FloatArray  # (states − 1,), W
 
 
 @lru_cache(maxsize=8)
-def lay_out(settings: EnsembleSettings) -> tuple[Member, ...]:
+def lay_out(settings: EnsembleSettings) -> tuple[_Member, ...]:
     """The classes of every episode: exact shares, in a random order that the seed gives.
 
     Sorted by geometry, the excitations take turns: so both are as even as whole numbers allow, alone and
@@ -169,7 +169,7 @@ def lay_out(settings: EnsembleSettings) -> tuple[Member, ...]:
     counts = share_out(settings.runs, settings.shares)
     geometries = [shape for shape, count in zip(GEOMETRIES, counts, strict=True) for _ in range(count)]
     order = np.random.default_rng([settings.seed, LAYOUT]).permutation(settings.runs)
-    return tuple(Member(geometries[place], EXCITATIONS[place % len(EXCITATIONS)]) for place in order)
+    return tuple(_Member(geometries[place], EXCITATIONS[place % len(EXCITATIONS)]) for place in order)
 
 
 def share_out(total: int, shares: tuple[float, ...]) -> list[int]:
@@ -182,7 +182,7 @@ def share_out(total: int, shares: tuple[float, ...]) -> list[int]:
     return counts
 
 
-def plan_episode(settings: EnsembleSettings, index: int) -> EpisodePlan:
+def plan_episode(settings: EnsembleSettings, index: int) -> _EpisodePlan:
     """What episode `index` will do, whoever asks and in whatever order."""
     check_index(settings, index)
     member = lay_out(settings)[index]
@@ -191,7 +191,7 @@ def plan_episode(settings: EnsembleSettings, index: int) -> EpisodePlan:
     process = settings.process
     length = (ticks + 1) * process.speed * process.tick
     waypoints = _trace(member.geometry, length, path_rng, settings)
-    return EpisodePlan(
+    return _EpisodePlan(
         geometry=member.geometry,
         excitation=member.excitation,
         path=sample_polyline(
@@ -211,19 +211,19 @@ def check_index(settings: EnsembleSettings, index: int) -> None:
 
 
 def _trace(
-    geometry: Geometry, length: float, rng: np.random.Generator, settings: EnsembleSettings
+    geometry: _Geometry, length: float, rng: np.random.Generator, settings: EnsembleSettings
 ) -> FloatArray:
     """Waypoints (m) of a member of the class: the same shape for all, or if they vary one of many."""
     vary = settings.geometry == "random"
     raster = {"hatch": 1e-3 * settings.hatch_mm}
     match geometry:
-        case Geometry.POLYLINE:
+        case _Geometry.POLYLINE:
             return draw_polyline(rng, length=length)
-        case Geometry.SPIRAL:
+        case _Geometry.SPIRAL:
             return trace_spiral(length, **(_draw_spiral(rng) if vary else {"turns": settings.turns}))
-        case Geometry.HORIZONTAL:
+        case _Geometry.HORIZONTAL:
             return trace_horizontal(length, **(_draw_raster(rng) if vary else raster))
-        case Geometry.VERTICAL:
+        case _Geometry.VERTICAL:
             return trace_vertical(length, **(_draw_raster(rng) if vary else raster))
 
 

@@ -4,8 +4,8 @@ A long one keeps a checkpoint: how far it has come, in one file that is replaced
 moment, the same simulation goes on from the file to the same bytes as an unbroken one.
 """
 
+import io
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -24,6 +24,7 @@ from laserloop.paths import ScanPath
 from laserloop.plant import Plant, PlantSettings, Snapshot, Surface
 from laserloop.plant.camera import SAMPLERS
 from laserloop.process.process import Sampling
+from laserloop.store import write_bytes
 
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[np.generic]]
@@ -36,7 +37,7 @@ SHARP = np.pi / 4  # rad, a smaller change of heading within two ticks is no tur
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class _Summary:
     """How T_max lay against a window, over the ticks that count."""
 
     ticks_above: int  # that count above it,
@@ -106,11 +107,11 @@ class Episode:
         """The ticks within which, or at whose end, the beam turns sharply."""
         return find_turns(np.vstack((self.start, self.positions)))
 
-    def summarise(self, window: tuple[float, float] | None = None) -> Summary:
+    def summarise(self, window: tuple[float, float] | None = None) -> _Summary:
         """T_max against a window, that of the process unless given, in the ticks that count on each side."""
         low, high = window or self.settings.process.window
         hot, cold = self.temperature[self.counts_above], self.temperature[self.counts_below]
-        return Summary(
+        return _Summary(
             ticks_above=len(hot),
             ticks_below=len(cold),
             lowest=float(cold.min()),
@@ -320,13 +321,10 @@ class Checkpoint:
 
     def save(self, plant: Plant, record: Arrays) -> None:
         """Replace the file by the state of now and the record so far, all at once."""
-        beside = self._file.with_suffix(".new")
-        with beside.open("wb") as file:
-            arrays: dict[str, Any] = {"name": np.array(self._name), **plant.snapshot().to_arrays(), **record}
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self._file)
+        arrays: dict[str, Any] = {"name": np.array(self._name), **plant.snapshot().to_arrays(), **record}
+        stream = io.BytesIO()
+        np.savez(stream, **arrays)
+        write_bytes(self._file, stream.getvalue())
         self._last = monotonic()
 
 

@@ -222,7 +222,7 @@ def data_hash(store: EpisodeStore) -> str:
     return blake2b(head.encode() + digests, digest_size=16).hexdigest()
 
 
-def size_on_disk(store: EpisodeStore) -> int:
+def _size_on_disk(store: EpisodeStore) -> int:
     """Bytes of all files."""
     return sum(file.stat().st_size for file in store.directory.rglob("*") if file.is_file())
 
@@ -304,7 +304,7 @@ def _import_zarr() -> ModuleType:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class _Tally:
     """What running an ensemble came to."""
 
     directory: Path
@@ -334,7 +334,7 @@ def run_ensemble(
     workers: int | None = None,
     scheduler: str | None = None,
     progress: Progress | None = None,
-) -> Tally:
+) -> _Tally:
     """Make every episode that the store in `directory` lacks; stopped anywhere, the next call goes on.
 
     `workers`: processes of this machine, by default one per core; 1 works in this process.
@@ -356,7 +356,7 @@ def run_ensemble(
         progress=progress,
     )
     seconds = perf_counter() - began
-    return Tally(store.directory, settings.runs, made, seconds, size_on_disk(store), data_hash(store))
+    return _Tally(store.directory, settings.runs, made, seconds, _size_on_disk(store), data_hash(store))
 
 
 def make_episode(directory: str, settings: dict[str, Any], index: int) -> int:

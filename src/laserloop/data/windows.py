@@ -96,7 +96,7 @@ def cut_episode(
     """The windows k = 1, 1 + stride, … of one record (states, columns); its episode is 0, its classes −1."""
     last = len(values) - 1 - horizon
     _check(horizon, last, stride, reading)
-    check_previews(columns, sampling)
+    _check_previews(columns, sampling)
     ticks = np.arange(FIRST, last + 1, stride)
     place = {name: i for i, name in enumerate(columns)}
 
@@ -161,7 +161,7 @@ def _check(horizon: int, last: int, stride: int, reading: str) -> None:
         raise BadInput(f"a reading must be one of {', '.join(READINGS)}, but got {reading!r}; choose one.")
 
 
-def check_previews(columns: Sequence[str], sampling: Sampling) -> None:
+def _check_previews(columns: Sequence[str], sampling: Sampling) -> None:
     """Refuse a sampling that a record does not have."""
     check_sampling(sampling)
     if f"preview_{sampling}_1_k" not in columns:

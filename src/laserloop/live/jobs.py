@@ -29,7 +29,7 @@ from laserloop.paths import Placement, ScanFile
 from laserloop.paths.text import read_bytes
 from laserloop.planning.job import Job
 from laserloop.planning.verify import Checking, plan_refined
-from laserloop.planning.window import check_window, tell_melting
+from laserloop.planning.window import check_window, note_melting
 from laserloop.process import Process
 
 STOPPED = "stopped by hand"
@@ -121,7 +121,7 @@ class RunControl:
             if self.telemetry is not None:
                 aimed = replace(self.telemetry.setup.scenario.process, window=low_high)
                 check_window(aimed)
-                self.tell(tell_melting(aimed))
+                self.tell(note_melting(aimed))
             loop.set_window(*low_high)
         if factor := command.get("absorbed"):
             loop.set_absorbed(float(factor))
@@ -164,7 +164,7 @@ def _run_request(request: RunRequest, controller: str, control: RunControl) -> N
     case = replace(request.make_case(controller), path=request.find_path())
     try:
         setup = _prepare_request(case)
-        setup = replace(setup, notes=(*setup.notes, *tell_melting(case.process)))
+        setup = replace(setup, notes=(*setup.notes, *note_melting(case.process)))
         control.telemetry = telemetry = Telemetry(control.send, setup, subgrid=case.plant == "graded")
         telemetry.begin()
         control.tell(setup.notes)
@@ -215,7 +215,7 @@ def _look_at(request: RunRequest, send: Send) -> None:
     every = -(-len(path) // MOST_POINTS)
     shown = slice(1, None, every)
     words = {"kind": "looked", "path": path.name, "ticks": len(path), "tick_s": path.tick}
-    words |= {"notes": [*path.notes, *tell_melting(request.process)], "speed_mm_s": 1e3 * path.median_speed}
+    words |= {"notes": [*path.notes, *note_melting(request.process)], "speed_mm_s": 1e3 * path.median_speed}
     words |= {"plate_mm": [1e3 * side for side in request.process.plate[:2]]}
     arrays: Arrays = {
         "x_mm": (1e3 * path.positions[shown, 0]).astype(np.float32),

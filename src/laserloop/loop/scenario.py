@@ -260,7 +260,7 @@ def prepare(scenario: Scenario, make: Make | None = None) -> Setup:
     path = scenario.find_path()
     chosen = scenario.choose() if make is None else scenario
     model = _find_model(chosen.model)
-    misfits, notes = find_misfits(model, chosen, path), Notes()
+    misfits, notes = _find_misfits(model, chosen, path), Notes()
     why = "; ".join(misfit.why for misfit in misfits)
     if misfits and scenario.force:
         notes = (f"{chosen.model} was not made for this: {why}",)
@@ -327,7 +327,7 @@ def keep_margins(
     )
 
 
-def find_misfits(model: "Model | None", scenario: Scenario, path: ScanPath) -> "list[Misfit]":
+def _find_misfits(model: "Model | None", scenario: Scenario, path: ScanPath) -> "list[Misfit]":
     """What speaks against a model here."""
     if model is None:
         return []

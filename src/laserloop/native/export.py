@@ -74,7 +74,7 @@ def export_c(
     size = measure_handle(COPIED, size_network(net), "NETWORK")
     texts = {
         MODEL: numbers,
-        SIZES: render_config(net, problem, model, name, size=size),
+        SIZES: _render_config(net, problem, model, name, size=size),
         **{file: read_source(file) for file in COPIED},
         BUILD: fill(read_source(BUILD), {"UNIT": UNIT[0], "RUNNER": "runner.c"}),
         PAGE: _write_page(net, problem, model, dtype=dtype, name=name, size=size),
@@ -124,7 +124,7 @@ def hash_model(model: Model) -> str:
     return told.hexdigest()[:16]
 
 
-def render_config(net: NDArray[np.void], problem: MpcProblem, model: Model, name: str, *, size: int) -> str:
+def _render_config(net: NDArray[np.void], problem: MpcProblem, model: Model, name: str, *, size: int) -> str:
     """The config header of an export: sizes, bounds of what is credible, origin and validity."""
     made_for = model.trained_for
     x_low, x_high, y_low, y_high = _find_area(made_for)

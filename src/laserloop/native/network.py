@@ -68,7 +68,7 @@ class RealtimeSolver:
         max_iterations: int = ITERATIONS,
         dtype: DTypeLike = np.float32,  # of the network in C; the QP is always double
     ) -> None:
-        check_packable(model, problem)
+        _check_packable(model, problem)
         self.notes: tuple[str, ...] = ()  # what a person should know of this run
         self._solver: Adjusting
         try:
@@ -241,10 +241,10 @@ def size_network(net: NDArray[np.void]) -> dict[str, object]:
 
 def pack_network(model: "Model", problem: MpcProblem, dtype: DTypeLike) -> NDArray[np.void]:
     """A model laid out for a problem: the C struct `network`, with symbols as in the header."""
-    architecture = check_packable(model, problem)
+    architecture = _check_packable(model, problem)
     horizon, seen = architecture.horizon, architecture.seen
     weights, scalers = model.double, model.scalers
-    width = pad(architecture.width)
+    width = _pad(architecture.width)
     first = weights["branch.0.weight"].T  # (5N, w)
     from laserloop.predict.networks import ROW
 
@@ -276,7 +276,7 @@ def pack_network(model: "Model", problem: MpcProblem, dtype: DTypeLike) -> NDArr
     return net
 
 
-def check_packable(model: "Model", problem: MpcProblem) -> "MsDeepONet":
+def _check_packable(model: "Model", problem: MpcProblem) -> "MsDeepONet":
     """The architecture of a model that the solver takes for a problem; others are refused."""
     from laserloop.predict.window import check_foldable
 
@@ -293,7 +293,7 @@ def check_packable(model: "Model", problem: MpcProblem) -> "MsDeepONet":
     return architecture
 
 
-def pad(count: int) -> int:
+def _pad(count: int) -> int:
     """The next multiple of LANES."""
     return -(-count // LANES) * LANES
 
@@ -310,7 +310,7 @@ def _contract(model: "Model", architecture: "MsDeepONet", width: int) -> tuple[F
     C = np.einsum("kp,ipw->kiw", t, last) * target.std[:, np.newaxis]
     c = t @ bias.T * target.std
     c[-1] += weights["bias"] * target.std + target.mean
-    full = np.zeros((width + 1, horizon * width + pad(horizon)))
+    full = np.zeros((width + 1, horizon * width + _pad(horizon)))
     for row, (matrix, offset) in zip((*range(units), width), zip(C, c, strict=True), strict=True):
         full[row, : horizon * width].reshape(horizon, width)[:, :units] = matrix
         full[row, horizon * width : horizon * width + horizon] = offset
@@ -320,9 +320,9 @@ def _contract(model: "Model", architecture: "MsDeepONet", width: int) -> tuple[F
 def _factor(full: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
     """T₂ (w, r) and M (r, N w + pad) with T₂M = `full`, but for its smallest singular values."""
     if not np.isfinite(full).all():  # such a model predicts NaN, and the solver leaves the laser off
-        return np.eye(len(full), pad(len(full))), np.pad(full, ((0, pad(len(full)) - len(full)), (0, 0)))
+        return np.eye(len(full), _pad(len(full))), np.pad(full, ((0, _pad(len(full)) - len(full)), (0, 0)))
     left, values, right = np.linalg.svd(full, full_matrices=False)
-    rank = pad(max(1, int((values > least * values[0]).sum())))
+    rank = _pad(max(1, int((values > least * values[0]).sum())))
     T2, M = np.zeros((len(full), rank)), np.zeros((rank, full.shape[1]))
     kept = min(rank, len(values))
     root = np.sqrt(values[:kept])

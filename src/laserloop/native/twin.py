@@ -122,7 +122,7 @@ class TwinController:
         self.problem = self._built = problem
         self._twin = twin
         self.horizon, self.memory = problem.horizon, twin.memory
-        self.library, laid, wants, self.state = load_twin(twin, problem, dtype)
+        self.library, laid, wants, self.state = _load_twin(twin, problem, dtype)
         self.library.laserloop_act.argtypes = 8 * (ctypes.c_void_p,)
         self._kept = laid, wants
         n = self.horizon
@@ -282,7 +282,7 @@ class TwinPlayer:
         """`gain`: measured over expected, where it is known beforehand."""
         self.horizon, self.tick = problem.horizon, twin.process.tick
         self._gain = gain
-        self._library, self._process, self._problem, self._memory = load_twin(twin, problem)
+        self._library, self._process, self._problem, self._memory = _load_twin(twin, problem)
         self.reset()
 
     def reset(self) -> None:
@@ -337,7 +337,7 @@ class TwinPlayer:
         return tuple(address(array) for array in (self._process, self._problem, self._memory))
 
 
-def load_twin(
+def _load_twin(
     twin: TwinPredictor, problem: MpcProblem, dtype: DTypeLike = np.float32
 ) -> tuple[ctypes.CDLL, NDArray[np.void], NDArray[np.void], NDArray[np.uint8]]:
     """The library of a horizon; then process, problem and an empty memory as it has them."""

@@ -100,7 +100,7 @@ def export_twin(
     vectors = record_loop(Deployed(library, horizon), TwinPredictor(process, settings), problem)
     page = {
         BUILD: fill(read_source(BUILD), {"UNIT": UNIT[0], "RUNNER": "twin_runner.c"}),
-        PAGE: _write_page(process, problem, horizon, dtype=dtype, sizes=read_sizes(texts[SIZES])),
+        PAGE: _write_page(process, problem, horizon, dtype=dtype, sizes=_read_sizes(texts[SIZES])),
         VECTORS: write_loop(vectors),
     }
     return write_folder(out, {**texts, **page})
@@ -113,7 +113,7 @@ def list_texts(
     twin = TwinPredictor(process, settings)
     own = replace(problem, horizon=twin.horizon)
     sizes = dict[str, object](
-        size_twin(twin.horizon, count_kept(twin), single=find_dtype(dtype) is np.float32)
+        size_twin(twin.horizon, _count_kept(twin), single=find_dtype(dtype) is np.float32)
     )
     values = sizes | {"BYTES": measure_handle(COPIED, sizes, "TWIN")} | _list_bounds(twin, own)
     texts = {
@@ -124,7 +124,7 @@ def list_texts(
     return texts, twin.horizon
 
 
-def count_kept(twin: TwinPredictor) -> int:
+def _count_kept(twin: TwinPredictor) -> int:
     """Ticks of the history that an exported twin keeps one by one: those that its oldest image may need."""
     return twin.memory + _oldest(twin.process) - twin.process.camera.delay
 
@@ -184,13 +184,13 @@ def _list_bounds(twin: TwinPredictor, problem: MpcProblem) -> dict[str, object]:
 def _render_numbers(twin: TwinPredictor, problem: MpcProblem) -> str:
     """The process and the problem as two constants of the C source; of the rule only what is used."""
     packed = pack_process(twin)
-    packed["recent"] = count_kept(twin)
+    packed["recent"] = _count_kept(twin)
     used = {len(packed["lag"]): len(twin.rule.lag)}
     process = {"process exported_process": initialise(packed, used)}
     return render_numbers("the process", {**process, **render_problem(problem)})
 
 
-def read_sizes(header: str) -> dict[str, str]:
+def _read_sizes(header: str) -> dict[str, str]:
     """What a config header defines, by name."""
     return dict(re.findall(r"^#define LASERLOOP_TWIN_(\w+) (.*)$", header, re.MULTILINE))
 

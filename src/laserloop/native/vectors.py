@@ -43,7 +43,7 @@ HEAT_TOLERANCE = 0.05  # K
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Vector:
+class _Vector:
     """A question and what it must be answered with."""
 
     question: Question
@@ -52,7 +52,7 @@ class Vector:
 
 def draw_vectors(
     model: Model, problem: MpcProblem, *, dtype: str = "float32", count: int = COUNT, seed: int = 0
-) -> list[Vector]:
+) -> list[_Vector]:
     """Questions around what the model was trained on, heat-up and overheated plates among them."""
     other = {"float32": "float64", "float64": "float32"}[dtype]
     try:
@@ -63,12 +63,12 @@ def draw_vectors(
         ) from None
     folder = Folding(model, smoothing=SMOOTHING)
     rng = np.random.default_rng(seed)
-    kept: list[Vector] = []
+    kept: list[_Vector] = []
     for _ in range(20 * count):
         question = draw_question(model, problem, rng, folder)
         answer, check = (_answer(solver, question) for solver in solvers)
         if answer.status in CODES and _agree(answer, check):
-            kept.append(Vector(question=question, answer=answer))
+            kept.append(_Vector(question=question, answer=answer))
         if len(kept) == count:
             return kept
     raise BadInput(
@@ -109,7 +109,7 @@ def draw_question(model: Model, problem: MpcProblem, rng: np.random.Generator, f
     return Question(forecast=known, start=start, lit=np.ones(horizon, np.bool_))
 
 
-def write_vectors(vectors: list[Vector]) -> str:
+def write_vectors(vectors: list[_Vector]) -> str:
     """One line each: the question, then plan, prediction and status."""
     horizon = len(vectors[0].question.start)
     lines = [f"{len(vectors)} {horizon} {POWER_TOLERANCE!r} {HEAT_TOLERANCE!r}"]
@@ -151,7 +151,7 @@ METERED = range(30, 50)  # ticks whose power is measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LoopVector:
+class _LoopVector:
     """An input, what it must be answered with, and whether a part begins with it."""
 
     begins: bool
@@ -213,9 +213,9 @@ class Plate:
         self._seen.append((peak + self.errors[-1], (x, y, T)))
 
 
-def record_loop(door: Deployed, twin: TwinPredictor, problem: MpcProblem) -> list[LoopVector]:
+def record_loop(door: Deployed, twin: TwinPredictor, problem: MpcProblem) -> list[_LoopVector]:
     """Close the loop through the door, two parts with a pause between them."""
-    plate, vectors = Plate(twin), list[LoopVector]()
+    plate, vectors = Plate(twin), list[_LoopVector]()
     door.init()
     for part, (ticks, pause) in enumerate(((TICKS, 0), (AGAIN, PAUSE))):
         way = bounce(twin, ticks + twin.horizon + 1, start=part)
@@ -227,7 +227,7 @@ def record_loop(door: Deployed, twin: TwinPredictor, problem: MpcProblem) -> lis
             if k not in MISSED:
                 tick = _pose(plate, twin, way, k, power)
                 answer = door.step(tick)
-                vectors.append(LoopVector(begins=k == 0, pause=seconds, tick=tick, answer=answer))
+                vectors.append(_LoopVector(begins=k == 0, pause=seconds, tick=tick, answer=answer))
                 power = answer.power
             plate.step(power, way[k + 1])
     return vectors
@@ -261,7 +261,7 @@ def _pose(plate: Plate, twin: TwinPredictor, way: FloatArray, k: int, power: flo
     return replace(tick, peak=peak) if k % 4 == 1 else replace(tick, frame=frame)
 
 
-def write_loop(vectors: list[LoopVector]) -> str:
+def write_loop(vectors: list[_LoopVector]) -> str:
     """One line each, as twin_runner.c reads it."""
     lines = [f"{len(vectors)} {len(vectors[0].tick.dark)} {POWER_TOLERANCE!r} {HEAT_TOLERANCE!r}"]
     for vector in vectors:

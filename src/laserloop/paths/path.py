@@ -359,11 +359,11 @@ def check_on_plate(
     ends = np.union1d(ticks, ticks + 1)
     off = first_off_plate(positions[ends], plate)
     if off is not None:
-        cure = tell_size(positions[ends], plate, units) or cure
+        cure = describe_size(positions[ends], plate, units) or cure
         raise off_plate(f"{name}, tick {ends[off]}", positions[ends[off]], plate, cure=cure)
 
 
-def tell_size(points: FloatArray, plate: tuple[float, float], units: tuple[str, str]) -> str:
+def describe_size(points: FloatArray, plate: tuple[float, float], units: tuple[str, str]) -> str:
     """How a sentence about an edge goes on if no shift would help; `units`: the given and the meant one."""
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.ptp(points, axis=0)
@@ -375,7 +375,7 @@ def tell_size(points: FloatArray, plate: tuple[float, float], units: tuple[str, 
     return told
 
 
-def tell_tiny(name: str, positions: FloatArray, lit: BoolArray, sigma: float) -> tuple[str, ...]:
+def note_tiny(name: str, positions: FloatArray, lit: BoolArray, sigma: float) -> tuple[str, ...]:
     """A note if a path is hardly wider than its beam; a sentence without its full stop."""
     ticks = np.flatnonzero(lit)
     size = np.ptp(positions[np.union1d(ticks, ticks + 1)], axis=0)

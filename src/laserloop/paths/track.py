@@ -22,9 +22,9 @@ from laserloop.paths.path import (
     check_speed,
     check_tick,
     check_ticks,
+    describe_size,
     first_off_plate,
     off_plate,
-    tell_size,
     too_short,
 )
 
@@ -144,7 +144,7 @@ class Track:
         lines, lit = self.lines[self.touched], self.points[self.touched]
         off = first_off_plate(lit, plate)
         if off is not None:
-            where, cure = f"{file}, line {lines[off]}", tell_size(lit, plate, ("µm", "mm"))
+            where, cure = f"{file}, line {lines[off]}", describe_size(lit, plate, ("µm", "mm"))
             raise off_plate(where, lit[off], plate, cure=cure or ", or centre or shift the path")
         if (lit == lit[0]).all():
             x_mm, y_mm = 1e3 * lit[0]

@@ -12,7 +12,7 @@ from laserloop.data.episode import find_turns
 from laserloop.paths import ScanPath, sample_polyline
 from laserloop.planning.powers import HORIZON, Course, calibrate_gain, make_player, plan_ticks
 from laserloop.planning.scores import count_ticks
-from laserloop.planning.window import judge_tick, judge_window, show_window, tell_leap
+from laserloop.planning.window import judge_tick, judge_window, note_leap, show_window
 from laserloop.plant import make_plant
 from laserloop.plant.nested import CELLS
 from laserloop.predict.twin.rollout import find_speed, needed_power
@@ -76,7 +76,7 @@ def _judge_tick(process: Process) -> Finding:
     sigma, tick = process.beam.sigma, process.tick
     hop = process.speed * tick / sigma
     text = f"σ = {1e6 * sigma:g} µm is resolved by cells of {1e6 * sigma / CELLS:g} µm"
-    if leap := tell_leap(process, process.speed):
+    if leap := note_leap(process, process.speed):
         return Finding("beam", f"{text}; {leap[0]}", False)
     text += f"; the beam moves {plain(hop, 2)} σ in a tick of {1e6 * tick:g} µs"
     judged = judge_tick(process)
@@ -185,15 +185,15 @@ def time_plant(process: Process, path: ScanPath | None) -> tuple[str, float]:
     return plant.describe(), float(np.median(laps[1:] or laps))
 
 
-def tell_times(step: float, ticks: int | None, planning: float | None) -> Finding:
+def describe_times(step: float, ticks: int | None, planning: float | None) -> Finding:
     """How long simulating, planning and training would take here."""
-    parts = [] if ticks is None else [f"simulating these {ticks} ticks {show_time(step * ticks)}"]
-    parts += [] if planning is None else [f"planning them {show_time(planning)}"]
-    parts.append(f"an ensemble to train on {show_time(step * EPISODES * EPISODE_TICKS)}")
+    parts = [] if ticks is None else [f"simulating these {ticks} ticks {_show_time(step * ticks)}"]
+    parts += [] if planning is None else [f"planning them {_show_time(planning)}"]
+    parts.append(f"an ensemble to train on {_show_time(step * EPISODES * EPISODE_TICKS)}")
     return Finding("time, one core", f"{plain(1e3 * step, 2)} ms a step; {', '.join(parts)}")
 
 
-def show_time(seconds: float) -> str:
+def _show_time(seconds: float) -> str:
     """About."""
     for unit, size in (("h", 3600.0), ("min", 60.0)):
         if seconds >= 1.5 * size:

@@ -15,10 +15,10 @@ from laserloop.bad_input import BadInput
 from laserloop.paths import Placement, ScanFile, Track
 from laserloop.paths.text import Schedule
 from laserloop.planning.commands import PlanSettings, Route, lay_route
-from laserloop.planning.plan import SCORES, LayerPlan, Planner, Progress, Shelf, free_speeds, set_speeds
+from laserloop.planning.plan import SCORES, LayerCache, LayerPlan, Planner, Progress, free_speeds, set_speeds
 from laserloop.planning.powers import PlanCorrection
 from laserloop.planning.scores import LayerResult, Verdict, judge_plan, score_layers
-from laserloop.planning.window import check_window, tell_melting
+from laserloop.planning.window import check_window, note_melting
 from laserloop.predict.twin.rollout import find_speed, judge_reach
 from laserloop.process import Process
 
@@ -44,7 +44,7 @@ class Job:
     recoating: float = 10.0  # s, between two layers
     folder: Path | None = None  # where layers are kept that are done; None: nowhere
 
-    def find_shelf(self, learned: Sequence[Learned] = ()) -> Shelf | None:
+    def find_cache(self, learned: Sequence[Learned] = ()) -> LayerCache | None:
         """The layers of this job that are done, by a twin that has learned this."""
         if self.folder is None:
             return None
@@ -52,7 +52,7 @@ class Job:
         if learned:
             factors = (each.correction.factor.tobytes() for each in learned)
             more["learned"] = [hashlib.sha256(factor).hexdigest() for factor in factors]
-        return Shelf(self.folder, self.file.content, self.process, self.settings, more)
+        return LayerCache(self.folder, self.file.content, self.process, self.settings, more)
 
     def read(self) -> list[Track]:
         """The layers that are meant, where they lie on the plate."""
@@ -201,7 +201,7 @@ def plan_job(
         layers.append(_plan_layer(job, planner, (k, track, route), learned, progress))
     reach = judge_reach(job.process, usual)
     notes = [note for route in routes for note in route.path.notes] + ([] if reach is None else [reach])
-    notes += [*tell_melting(job.process), *tell_levels(tracks, job.file.name)]
+    notes += [*note_melting(job.process), *describe_levels(tracks, job.file.name)]
     left = ""
     if len(tracks) < count:
         only = f"only layer {job.placement.layer} of {count} is planned"
@@ -228,7 +228,7 @@ def find_rises(tracks: list[Track]) -> list[float]:
     return [0.0, *steps.tolist()]
 
 
-def tell_levels(tracks: list[Track], file: str) -> tuple[str, ...]:
+def describe_levels(tracks: list[Track], file: str) -> tuple[str, ...]:
     """What is made of layers that do not rise from one to the next; sentences without their full stop."""
     steps = np.diff([track.level for track in tracks])
     falling = np.flatnonzero(steps < 0)
@@ -260,10 +260,10 @@ def _plan_layer(
     learned: Sequence[Learned],
     progress: Progress | None,
 ) -> LayerPlan:
-    """One layer: from the shelf if it is there, at its own speeds or at free ones."""
+    """One layer: from the cache if it is there, at its own speeds or at free ones."""
     k, track, route = layer
-    shelf = job.find_shelf(learned)
-    kept = None if shelf is None else shelf.find(k)
+    cache = job.find_cache(learned)
+    kept = None if cache is None else cache.find(k)
     lesson = learned[k] if learned else None
     correction = None if lesson is None else lesson.correction
 
@@ -281,8 +281,8 @@ def _plan_layer(
     else:
         faster, chosen = free_speeds(track, job.lay, planner, job.settings.speeds, progress)
         planned = planner.plan(job.lay(faster), speeds=chosen, progress=progress)
-    if shelf is not None:
-        shelf.keep(k, planned.kept)
+    if cache is not None:
+        cache.keep(k, planned.kept)
     return planned
 
 

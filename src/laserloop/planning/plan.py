@@ -1,8 +1,8 @@
 """Plans of layers, one after another on the same plate: speeds, powers, and what they lead to."""
 
 import hashlib
+import io
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from laserloop.planning.powers import (
 from laserloop.planning.scores import LayerResult, count_ticks, score_layers
 from laserloop.predict.twin.rollout import needed_power
 from laserloop.process import Process
+from laserloop.store import write_bytes
 from laserloop.versions import hash_code
 
 SCORES = ("ticks", "t_max_k", "t_min_k", "below_fraction", "n_over", "starts")
@@ -229,7 +230,7 @@ def _round(speeds: FloatArray) -> FloatArray:
     return np.asarray(np.round(np.floor(speeds / WHOLE + 1e-6) * WHOLE, 9))
 
 
-class Shelf:
+class LayerCache:
     """A folder with one file for each layer, named by everything that it depends on."""
 
     def __init__(
@@ -269,9 +270,7 @@ class Shelf:
 
 
 def write_arrays(file: Path, arrays: Mapping[str, ArrayLike]) -> None:
-    """Write beside a file's place and move it there."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_suffix(f".{os.getpid()}.tmp")
-    with beside.open("wb") as stream:
-        np.savez(stream, **arrays)  # type: ignore[arg-type]
-    os.replace(beside, file)
+    """All of them or nothing."""
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)  # type: ignore[arg-type]
+    write_bytes(file, stream.getvalue())

@@ -52,7 +52,7 @@ LAST = 0.4  # of its ticks that are compared
 PASSES = 2  # the second at the power of the first: u of a plate is not quite in proportion to the power
 
 
-class TwinRollout(TwinPlayer):
+class _TwinRollout(TwinPlayer):
     """A twin that can be told its gain anew before every tick."""
 
     def set_gain(self, factor: float) -> None:
@@ -109,12 +109,12 @@ def _tabulate(process: Process) -> tuple[FloatArray, FloatArray]:
     return u, table.temperature_of(u)
 
 
-def make_player(process: Process, *, horizon: int, speed: float, gain: float) -> TwinRollout:
+def make_player(process: Process, *, horizon: int, speed: float, gain: float) -> _TwinRollout:
     """The twin of a process for beams up to a speed, m/s."""
     problem = MpcProblem(window=process.window, power=process.laser.power, horizon=horizon)
     twin = TwinPredictor(replace(process, speed=speed), TwinSettings(horizon=horizon))
     try:
-        return TwinRollout(twin, make_twin_problem(problem), gain=gain)
+        return _TwinRollout(twin, make_twin_problem(problem), gain=gain)
     except NoCompiler as missing:
         raise BadInput(
             f"planning a whole path needs a C compiler, but there is none ({missing}); install gcc or clang."
@@ -130,7 +130,7 @@ class Course:
 
 
 def plan_ticks(
-    player: TwinRollout,
+    player: _TwinRollout,
     path: ScanPath,
     progress: Progress | None = None,
     correction: PlanCorrection | None = None,
@@ -160,7 +160,7 @@ def plan_ticks(
 
 
 def _plan_partly(
-    player: TwinRollout, way: FloatArray, lit: NDArray[np.bool_], share: float
+    player: _TwinRollout, way: FloatArray, lit: NDArray[np.bool_], share: float
 ) -> tuple[FloatArray, FloatArray]:
     """One tick that is lit for a share of its time: the power that suits a whole one, and its outcome."""
     lit[0] = True
@@ -175,7 +175,7 @@ class CommandOptimizer:
 
     def __init__(
         self,
-        player: TwinRollout,
+        player: _TwinRollout,
         process: Process,
         route: Route,
         nominal: FloatArray,

@@ -71,10 +71,10 @@ def _score_starts(layers: Sequence[LayerResult], window: tuple[float, float]) ->
 def measure_miss(scores: dict[str, Any], process: Process) -> float:
     """How far a course is from holding the window; up to 1 it holds."""
     over = scores["t_max_k"] - process.window[1]
-    return float(max(over / most_over(process), scores["outside_fraction"] / OUTSIDE, 0.0))
+    return float(max(over / _most_over(process), scores["outside_fraction"] / OUTSIDE, 0.0))
 
 
-def most_over(process: Process) -> float:
+def _most_over(process: Process) -> float:
     """K above the ceiling that no tick of a plan that holds may exceed."""
     return OVER * (process.window[1] - process.ambient)
 
@@ -156,8 +156,8 @@ def _tell_miss(scores: dict[str, Any], process: Process) -> str:
     over, share = scores["t_max_k"] - process.window[1], scores["outside_fraction"]
     told = f"simulated T_max is {_show(scores)}, {_percent(share)} of the ticks that count lie outside "
     told += show_window(process)
-    if over > most_over(process):
-        told += f", and the hottest {over:.0f} K above the ceiling (at most {most_over(process):.0f} K)"
+    if over > _most_over(process):
+        told += f", and the hottest {over:.0f} K above the ceiling (at most {_most_over(process):.0f} K)"
     return told
 
 

@@ -24,7 +24,7 @@ from laserloop.data.episode import simulate
 from laserloop.jobs import check_workers, open_cluster, share_out
 from laserloop.paths import ScanPath
 from laserloop.planning.job import FilePlan, Job, Learned, find_rises, plan_job
-from laserloop.planning.plan import LayerPlan, Progress, Shelf, write_arrays
+from laserloop.planning.plan import LayerCache, LayerPlan, Progress, write_arrays
 from laserloop.planning.scores import LayerResult, count_ticks, measure_miss, score_layers
 from laserloop.plant import Plant, Snapshot, make_plant
 
@@ -39,12 +39,12 @@ SHORTER = 0.5  # each going so far from the nearest plan as the one before
 LEARNS = 1.25  # times what the twin itself expects to miss that the plant must miss, if it is to teach
 
 
-class Plates:
+class _Plates:
     """One small file for each layer, one with the plate, and a checkpoint of the layer under way."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
-        self._plate = shelf.place("plate.npz")
+    def __init__(self, cache: LayerCache) -> None:
+        self._cache = cache
+        self._plate = cache.place("plate.npz")
 
     def load(self, plant: Plant) -> list[LayerResult]:
         """The layers that are done; the plant is then as the last of them left it."""
@@ -70,10 +70,10 @@ class Plates:
 
     def checkpoint(self, layer: int, ticks: int) -> Path:
         """The folder of a layer under way, of so many ticks; each its own, as two layers may be the same."""
-        return self._shelf.place(f"under-way-{layer + 1:05d}-{ticks}")
+        return self._cache.place(f"under-way-{layer + 1:05d}-{ticks}")
 
     def _layer(self, layer: int) -> Path:
-        return self._shelf.place(f"simulated-{layer + 1:05d}.npz")
+        return self._cache.place(f"simulated-{layer + 1:05d}.npz")
 
     @staticmethod
     def _read(file: Path) -> LayerResult:
@@ -108,8 +108,8 @@ def simulate_job(
     plant = make_plant("graded", job.process)
     for layer in layers:
         plant.check_path(layer.path)
-    shelf = job.find_shelf()
-    plates = None if shelf is None else Plates(shelf)
+    cache = job.find_cache()
+    plates = None if cache is None else _Plates(cache)
     done = [] if plates is None else _take_up(plates.load(plant), layers)
     total = sum(len(layer.path) for layer in layers)
     for k in range(len(done), len(layers)):

@@ -43,7 +43,7 @@ def check_window(process: Process) -> None:
         raise BadInput(judged)
 
 
-def tell_melting(process: Process) -> Notes:
+def note_melting(process: Process) -> Notes:
     """A note if the window, or a part of it, lies above the solidus."""
     melting = process.material.melting
     if melting is None or process.window[1] <= melting.solidus:
@@ -77,7 +77,7 @@ def judge_tick(process: Process) -> str | None:
     return None
 
 
-def tell_leap(process: Process, speed: float) -> tuple[str, ...]:
+def note_leap(process: Process, speed: float) -> tuple[str, ...]:
     """A note if the beam leaves its own spot within a tick; a sentence without its full stop."""
     leap = speed * process.tick / process.beam.sigma
     if leap <= LEAP:

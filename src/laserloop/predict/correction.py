@@ -55,15 +55,15 @@ class HeatCorrection:
         self, heat: Gaussians, points: FloatArray, headings: FloatArray, *, sigma: float, wanted: float
     ) -> FloatArray:
         """c (m,) at the peaks (m, 2) of beams with headings (m, 2)."""
-        features = describe_heat(heat, points, headings, sigma=sigma, wanted=wanted)
+        features = _describe_heat(heat, points, headings, sigma=sigma, wanted=wanted)
         return np.asarray(np.exp(self.log_factors(features)))
 
     def log_factors(self, features: FloatArray) -> FloatArray:
         """ln c (n,) of features (n, features)."""
-        return np.clip(expand(features, self.mean, self.std) @ self.weights, -MOST, MOST)
+        return np.clip(_expand(features, self.mean, self.std) @ self.weights, -MOST, MOST)
 
 
-def expand(features: FloatArray, mean: FloatArray, std: FloatArray) -> FloatArray:
+def _expand(features: FloatArray, mean: FloatArray, std: FloatArray) -> FloatArray:
     """(n, terms): 1, the standardised features, and their products."""
     scaled = np.clip((features - mean) / std, -FARTHEST, FARTHEST)
     rows, columns = np.triu_indices(scaled.shape[1])
@@ -78,7 +78,7 @@ def fit_correction(
     mean = share @ features
     std = np.sqrt(share @ (features - mean) ** 2)
     std = np.where(std > 1e-9, std, 1.0)
-    terms = expand(features, mean, std)
+    terms = _expand(features, mean, std)
     normal = terms.T @ (share[:, np.newaxis] * terms)
     price = np.full(len(normal), ridge)
     price[0] = 0.0
@@ -104,7 +104,7 @@ def load_correction(folder: Path) -> tuple[HeatCorrection, dict[str, Any]]:
     return HeatCorrection(*(arrays[name] for name in HeatCorrection.__slots__)), page
 
 
-def describe_heat(
+def _describe_heat(
     heat: Gaussians, points: FloatArray, headings: FloatArray, *, sigma: float, wanted: float
 ) -> FloatArray:
     """(m, features): the heat (m, n) at the peaks (m, 2) of beams with headings (m, 2).
@@ -113,7 +113,7 @@ def describe_heat(
     """
     weights = heat.weights(points)
     total = np.maximum(weights.sum(axis=-1), SMALLEST)
-    shares = (weights / total[:, np.newaxis])[:, np.newaxis] * make_hats(heat, sigma)
+    shares = (weights / total[:, np.newaxis])[:, np.newaxis] * _make_hats(heat, sigma)
     dx, dy = (heat.x - points[:, :1]) / sigma, (heat.y - points[:, 1:]) / sigma
     along = dx * headings[:, :1] + dy * headings[:, 1:]
     aside = dy * headings[:, :1] - dx * headings[:, 1:]
@@ -124,7 +124,7 @@ def describe_heat(
     return np.concatenate((np.log(total / wanted)[:, np.newaxis], *parts), axis=1)
 
 
-def make_hats(heat: Gaussians, sigma: float) -> FloatArray:
+def _make_hats(heat: Gaussians, sigma: float) -> FloatArray:
     """b (m, hats, n): to which spreads each Gaussian belongs; their sum is 1."""
     spread = -0.5 * np.log(heat.ixx * heat.iyy - heat.ixy**2) - 2.0 * np.log(sigma)
     knots = np.log(SPREADS)
@@ -151,7 +151,7 @@ def gather_samples(process: Process, path: ScanPath, power: ArrayLike, t_peak: F
         ends = path.positions[part.ticks.start : part.ticks.stop + 1]
         sigma = twin.body.sigma
         features.append(
-            describe_heat(part.heat, part.places, find_headings(ends), sigma=sigma, wanted=wanted)
+            _describe_heat(part.heat, part.places, find_headings(ends), sigma=sigma, wanted=wanted)
         )
         expected.append(part.heat.at(part.places))
         seen = np.append(seen, twin.table.theta_of(t_peak[part.ticks.start : part.ticks.stop]))

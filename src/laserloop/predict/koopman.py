@@ -249,7 +249,7 @@ def follow_way(positions: FloatArray, hop: float) -> tuple[FloatArray, FloatArra
     return turns, np.clip(np.linalg.norm(way, axis=1) / hop, 0.3, 2.0)
 
 
-class Seen(NamedTuple):
+class _Seen(NamedTuple):
     """The ticks of episodes that can be learned from: before and after, each with its last powers."""
 
     peak: FloatArray  # u (2, n)
@@ -275,7 +275,7 @@ def fit_koopman(records: Iterable[FloatArray], process: Process) -> Koopman:
     return Koopman(lift, fit_maps(moves, lift.signs))
 
 
-def _read(record: FloatArray, process: Process) -> Seen:
+def _read(record: FloatArray, process: Process) -> _Seen:
     place = {name: i for i, name in enumerate(COLUMNS)}
     pixels = [i for name, i in place.items() if name.startswith("patch_")]
     table = tabulate(process.material, process.ambient)
@@ -287,12 +287,12 @@ def _read(record: FloatArray, process: Process) -> Seen:
     k = k[(power[k] > 0.0) & (paces[k] < FASTEST) & (u[k, 0] > 0.0)]
     both = np.stack((k, k + 1))
     powers = np.stack([power[both - i] for i in range(POWERS)], axis=-1)
-    return Seen(u[both, 0], u[both, 1:], powers, turns[k], paces[k])
+    return _Seen(u[both, 0], u[both, 1:], powers, turns[k], paces[k])
 
 
-def _join(parts: list[Seen]) -> Seen:
+def _join(parts: list[_Seen]) -> _Seen:
     peak, patch, powers = (np.concatenate([part[i] for part in parts], axis=1) for i in range(3))
-    return Seen(peak, patch, powers, *(np.concatenate([part[i] for part in parts]) for i in (3, 4)))
+    return _Seen(peak, patch, powers, *(np.concatenate([part[i] for part in parts]) for i in (3, 4)))
 
 
 def save_koopman(model: Koopman, folder: Path, page: Mapping[str, Any]) -> None:

@@ -261,10 +261,10 @@ def save_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]], page: Mapping[
 
 def shipped_models() -> tuple[str, ...]:
     """The names of the models that come with the package."""
-    shelf = files("laserloop.predict") / "models"
-    if not shelf.is_dir():
+    folder = files("laserloop.predict") / "models"
+    if not folder.is_dir():
         return ()
-    return tuple(sorted(entry.name for entry in shelf.iterdir() if (entry / MODEL_FILE).is_file()))
+    return tuple(sorted(entry.name for entry in folder.iterdir() if (entry / MODEL_FILE).is_file()))
 
 
 def find_model(text: str) -> Model:

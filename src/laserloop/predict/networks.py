@@ -78,7 +78,7 @@ class Network:
                 drawn[name] = np.zeros(shape, np.float32)
             else:
                 inputs = shapes[name.removesuffix("bias") + "weight"] if name.endswith("bias") else shape
-                drawn[name] = draw_uniform(rng, shape, prod(inputs[1:]))
+                drawn[name] = _draw_uniform(rng, shape, prod(inputs[1:]))
         return drawn
 
 
@@ -113,7 +113,7 @@ class WindowNetwork(Network):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeepONet(WindowNetwork):
+class _DeepONet(WindowNetwork):
     """A branch of the planned actuation times a trunk of the thermal state.
 
     B = branch(x) (n, m, p)      T = trunk(y) (n, p)      s_i = Σ_j B_ij T_j + b_i
@@ -140,14 +140,14 @@ class DeepONet(WindowNetwork):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MsDeepONet(DeepONet):
+class MsDeepONet(_DeepONet):
     """MS-DeepONet, the paper's: the whole horizon from all rows of actuation and the thermal state now."""
 
     name: ClassVar[str] = "ms-deeponet"
     trunk: str = "temps"  # temps: T_max and previews; loc: T_max and where it is; both: all of these
 
     def __post_init__(self) -> None:
-        DeepONet.__post_init__(self)
+        _DeepONet.__post_init__(self)
         if self.trunk not in TRUNKS:
             raise BadInput(f"the trunk must be one of {', '.join(TRUNKS)}, got {self.trunk!r}: choose one")
 
@@ -165,7 +165,7 @@ class MsDeepONet(DeepONet):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SsAr(DeepONet):
+class SsAr(_DeepONet):
     """SS-AR: reads one row of actuation and T_max, and is fed its own predictions, so errors compound."""
 
     name: ClassVar[str] = "ss-ar"
@@ -190,7 +190,7 @@ class SsAr(DeepONet):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SsArLoc(DeepONet):
+class SsArLoc(_DeepONet):
     """The paper's outlook: gives (T_max, X_max, Y_max), so that a rollout follows the moving peak.
 
     Places are those of the peak seen from where the beam is when a tick begins.
@@ -253,7 +253,7 @@ class Lstm(WindowNetwork):
 
     def draw_weights(self, rng: np.random.Generator) -> dict[str, NDArray[np.float32]]:
         """Fresh weights, all by the size of the layer."""
-        return {name: draw_uniform(rng, shape, self.hidden) for name, shape in self.shapes().items()}
+        return {name: _draw_uniform(rng, shape, self.hidden) for name, shape in self.shapes().items()}
 
     def forward(self, xp: Any, weights: Weights, x: Any, y: Any) -> Any:
         """s_k = r · h_k + q for every tick k."""
@@ -411,7 +411,7 @@ NETWORKS: dict[str, type[Network]] = {
 }
 
 
-def draw_uniform(rng: np.random.Generator, shape: tuple[int, ...], inputs: int) -> NDArray[np.float32]:
+def _draw_uniform(rng: np.random.Generator, shape: tuple[int, ...], inputs: int) -> NDArray[np.float32]:
     """Uniform in ±1/√inputs, PyTorch's default for linear and recurrent layers."""
     bound = 1.0 / np.sqrt(inputs)
     return rng.uniform(-bound, bound, shape).astype(np.float32)

@@ -113,7 +113,7 @@ def extend(way: FloatArray, count: int) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SequenceForecast:
+class _SequenceForecast:
     """The features of one tick; the powers are all that is left open."""
 
     features: FloatArray  # (features,)
@@ -209,7 +209,7 @@ class SequencePredictor:
 
     def _forecast(self, features: FloatArray, committed: FloatArray, previous: float) -> Forecast:
         if not self.affine:
-            return SequenceForecast(
+            return _SequenceForecast(
                 features=features,
                 committed=committed,
                 previous=previous,

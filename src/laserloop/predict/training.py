@@ -185,7 +185,7 @@ def fit(
     With `out`, the model is saved there beside the history of its losses; an interrupted training found
     there goes on to the very weights of an unbroken one, and a finished one is loaded.
     """
-    check_windows(windows, architecture)
+    _check_windows(windows, architecture)
     data_hash = hash_windows(windows)
     train, held = split_windows(windows, seed=settings.seed, by=settings.split, share=settings.held_out)
     return _fit(
@@ -297,7 +297,7 @@ def need_torch() -> None:
         raise BadInput("training needs PyTorch, which is not installed: run pip install 'laserloop[train]'")
 
 
-def check_windows(windows: Windows, architecture: WindowNetwork) -> None:
+def _check_windows(windows: Windows, architecture: WindowNetwork) -> None:
     """Refuse windows of another horizon, too few to split, or not finite."""
     if windows.branch.shape[1] != architecture.horizon:
         raise BadInput(

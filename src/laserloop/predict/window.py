@@ -28,7 +28,7 @@ NUDGE = 1e-3  # W to each side, by which slopes are found where no formula gives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FoldedNetwork:
+class _FoldedNetwork:
     """The network of one tick."""
 
     A: FloatArray  # (w, N_h)
@@ -78,10 +78,10 @@ class Folding:
         standard = trunk[0][0] / scalers.trunk.std
         self._trunk = [(standard, trunk[0][1] - standard @ scalers.trunk.mean), *trunk[1:]]
 
-    def fold(self, kinematics: FloatArray, temps: FloatArray, location: FloatArray) -> FoldedNetwork:
+    def fold(self, kinematics: FloatArray, temps: FloatArray, location: FloatArray) -> _FoldedNetwork:
         """Contract kinematics (N_h, 4), temperatures (1 + N_h,) and peak (2,) into the network."""
         t = self._see(temps, location)
-        return FoldedNetwork(
+        return _FoldedNetwork(
             A=self.A,
             a=self._K @ kinematics.ravel() + self._a0,
             W=self.W,
@@ -148,7 +148,7 @@ class WindowForecast:
         return difference(self._roll, plan, NUDGE)
 
     @cached_property
-    def _folded(self) -> FoldedNetwork | None:
+    def _folded(self) -> _FoldedNetwork | None:
         if self.folder is None:
             return None
         return self.folder.fold(self.kinematics, self.temps, self.location)

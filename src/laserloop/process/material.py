@@ -185,7 +185,7 @@ class Material:
     def constant(cls, *, k: float, rho: float, cp: float, name: str = "constant") -> Self:
         """The same properties at every temperature."""
         curves: dict[str, Any] = {
-            label: Polynomial([check_number(value, f"{label} of material {name}")])
+            label: Polynomial([_check_number(value, f"{label} of material {name}")])
             for label, value in (("k", k), ("rho", rho), ("cp", cp))
         }
         return cls(name=name, source="Constants given by the user.", valid=(1.0, 1e4), **curves)
@@ -289,7 +289,7 @@ def check_table(
     table: dict[str, FloatArray] = {}
     for name, values in lists.items():
         numbers = [
-            check_number(value, f"{name} in {place}") for value, place in zip(values, places, strict=True)
+            _check_number(value, f"{name} in {place}") for value, place in zip(values, places, strict=True)
         ]
         for number, place in zip(numbers, places, strict=True):
             if number <= 0:
@@ -310,7 +310,7 @@ def _check_list(value: object, where: str) -> list[object]:
     raise BadInput(f"{where} must be a list of numbers, got {show(value)}: write [1.0, 2.0, …]")
 
 
-def check_number(value: object, where: str) -> float:
+def _check_number(value: object, where: str) -> float:
     """The value as a finite float; text counts, since CSV is text and PyYAML reads 1e-4 as text."""
     number = np.nan
     if not isinstance(value, bool) and isinstance(value, Real | str):
@@ -458,7 +458,7 @@ def _parse_melting(data: object, where: str) -> Melting:
     if not isinstance(data["source"], str):
         raise BadInput(f"source of {place} must be text, got {show(data['source'])}: put it in quotes")
     numbers: dict[str, Any] = {
-        name: unit * check_number(data[key], f"{key} of {place}") for key, (name, unit) in MELTING.items()
+        name: unit * _check_number(data[key], f"{key} of {place}") for key, (name, unit) in MELTING.items()
     }
     rows = _check_keys(data["liquid"], f"`liquid` of {place}", needs=tuple(LIQUID))
     numbers |= check_table({LIQUID[key]: rows[key] for key in LIQUID}, f"`liquid` of {place}", least=1)
@@ -468,7 +468,7 @@ def _parse_melting(data: object, where: str) -> Melting:
 def _check_valid(value: object, where: str) -> tuple[float, float]:
     if not (isinstance(value, list) and len(value) == 2):
         raise BadInput(f"`valid` of {where} must be [low, high] in K, got {show(value)}: give both limits")
-    low, high = (check_number(limit, f"`valid` of {where}") for limit in value)
+    low, high = (_check_number(limit, f"`valid` of {where}") for limit in value)
     return low, high
 
 
@@ -497,4 +497,4 @@ def _check_polynomial(value: object, where: str) -> Property:
             f"a polynomial must have 1 to {MOST_COEFFICIENTS} coefficients, "
             f"got {len(values)} for {where}: give those of 1, T, T², …"
         )
-    return Polynomial([check_number(v, f"coefficient {i + 1} of {where}") for i, v in enumerate(values)])
+    return Polynomial([_check_number(v, f"coefficient {i + 1} of {where}") for i, v in enumerate(values)])

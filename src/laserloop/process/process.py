@@ -45,7 +45,7 @@ from laserloop.process.material import (
 Sampling = Literal["nearest", "bilinear", "smooth"]
 """How an image is read at a point: at the nearest pixel (the paper), bilinearly, or by a C¹ cubic."""
 SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
-SHELF = files("laserloop.process") / "processes"
+SHIPPED = files("laserloop.process") / "processes"
 FACTORS = ("absorptivity", "conductivity", "heat-capacity", "emissivity", "laser-lag")
 LAG = "laser-lag-us"  # a lag in µs, which is no factor: for a process that says there is none
 LOWEST, HIGHEST = 0.1, 10.0
@@ -297,7 +297,7 @@ def _read_inline(given: object, where: str) -> Material:
 def shipped_processes() -> tuple[str, ...]:
     """The names of the processes that come with the package."""
     return tuple(
-        sorted(file.name.removesuffix(".yaml") for file in SHELF.iterdir() if file.name.endswith(".yaml"))
+        sorted(file.name.removesuffix(".yaml") for file in SHIPPED.iterdir() if file.name.endswith(".yaml"))
     )
 
 
@@ -306,7 +306,7 @@ def find_process(text: str) -> Process:
     check_kind(text, str, "a process", "name a built-in one, such as '316', or a .yaml file")
     if text.lower() in shipped_processes():
         name = text.lower()
-        return _parse((SHELF / f"{name}.yaml").read_text(encoding="utf-8"), name, Path())
+        return _parse((SHIPPED / f"{name}.yaml").read_text(encoding="utf-8"), name, Path())
     if Path(text).suffix.lower() in (".yaml", ".yml"):
         return read_process(text)
     known, meant = ", ".join(shipped_processes()), guess(text, shipped_processes())

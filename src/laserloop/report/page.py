@@ -18,16 +18,16 @@ from laserloop.report.figures import INK
 from laserloop.report.record import (
     Record,
     capitalise,
+    describe_counting,
+    describe_lateness,
     describe_process,
+    describe_reading,
     find_interval,
     introduce,
     name_runs,
     predicts,
     read_other,
     tell,
-    tell_counting,
-    tell_lateness,
-    tell_reading,
     write_headline,
 )
 from laserloop.report.run_figures import draw_comparison, draw_residual_map, draw_run, draw_tick_times
@@ -131,8 +131,8 @@ def render_comparison(records: Sequence[Record], *, command: str, also: Sequence
         picture=make_plate(draw_comparison(records), "all", f"T_max and power of {', '.join(names)}"),
         chapters=[_write_chapter(i, *pair) for i, pair in enumerate(zip(names, records, strict=True))],
         times=times,
-        lateness=tell_lateness(records),
-        counting=tell_counting(records),
+        lateness=describe_lateness(records),
+        counting=describe_counting(records),
         readings=_tell_readings(names, records),
         command=command,
     )
@@ -156,9 +156,9 @@ def _write_chapter(i: int, name: str, record: Record) -> _Chapter:
 
 def _tell_readings(names: Sequence[str], records: Sequence[Record]) -> str:
     """What T_max is here, and how high the other reading of the same surfaces goes."""
-    own = " or ".join(dict.fromkeys(f"the {tell_reading(record)}" for record in records))
+    own = " or ".join(dict.fromkeys(f"the {describe_reading(record)}" for record in records))
     others = [
-        f"the {tell_reading(record, other=True)} reaches {read_other(record)['t_max_k']:.1f} K ({name})"
+        f"the {describe_reading(record, other=True)} reaches {read_other(record)['t_max_k']:.1f} K ({name})"
         for name, record in zip(names, records, strict=True)
         if read_other(record)["t_max_k"] is not None
     ]

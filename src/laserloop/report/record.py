@@ -86,7 +86,7 @@ def mark_judged(record: Record) -> BoolArray:
     return mark_counted(record)[1] | mark_over(record)
 
 
-def tell_counting(records: Sequence[Record]) -> str:
+def describe_counting(records: Sequence[Record]) -> str:
     """Which ticks of some runs count; a sentence for each rule."""
     runs_of: dict[str, list[str]] = {}
     for name, record in zip(name_runs(records), records, strict=True):
@@ -107,7 +107,7 @@ def _tell_rule(record: Record) -> str:
     return "Above the window all lit ticks count, below it those in which full power could have reached it."
 
 
-def tell_reading(record: Record, *, other: bool = False) -> str:
+def describe_reading(record: Record, *, other: bool = False) -> str:
     """What T_max is on the plant of a run, or the `other` reading of the same surface."""
     return READINGS[_reads_peak(record) != other]
 
@@ -243,7 +243,7 @@ def tell(record: Record, name: str | None = None) -> str:
     return text
 
 
-def tell_lateness(records: Sequence[Record]) -> str:
+def describe_lateness(records: Sequence[Record]) -> str:
     """How many decisions a real machine could not have waited for."""
     late = [
         f"{int(_mark_late(r).sum())} of {len(_mark_late(r))} by {name}"

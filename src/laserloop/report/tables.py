@@ -13,7 +13,9 @@ from laserloop.bad_input import plain
 from laserloop.report.record import (
     Record,
     completes,
+    describe_counting,
     describe_power,
+    describe_reading,
     find_interval,
     find_troubles,
     name_model,
@@ -23,8 +25,6 @@ from laserloop.report.record import (
     show_kelvin,
     show_ms,
     show_percent,
-    tell_counting,
-    tell_reading,
 )
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ NOTHING = "–"
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class _Score:
     """A column of the table: its name, a narrow heading for the terminal, and how it reads in a record."""
 
     name: str
@@ -63,15 +63,15 @@ def _show(key: str, layout: str) -> Callable[[Record], str]:
 
 
 SCORES = (
-    Score("model", "model", lambda record: name_model(record) or NOTHING),
-    Score("highest T_max, K", "T_max\nK", _show("t_max_k", ".1f")),
-    Score("overshoot, K", "over\nK", lambda r: _show_excess(r["overshoot_k"])),
-    Score("ticks over", "over\nticks", _show("n_over", "d")),
-    Score("time over, ms", "over\nms", _show("over_ms", ".4g")),
-    Score("below", "below", lambda record: show_percent(record["below_fraction"])),
-    Score("mean power, W", "power\nW", _show("power_mean_w", ".2f")),
-    Score("mean |ΔP|, W", "|ΔP|\nW", _show("power_step_mean_w", ".2f")),
-    Score("median tick", "tick", lambda record: show_ms(record["tick_ms"]["median"])),
+    _Score("model", "model", lambda record: name_model(record) or NOTHING),
+    _Score("highest T_max, K", "T_max\nK", _show("t_max_k", ".1f")),
+    _Score("overshoot, K", "over\nK", lambda r: _show_excess(r["overshoot_k"])),
+    _Score("ticks over", "over\nticks", _show("n_over", "d")),
+    _Score("time over, ms", "over\nms", _show("over_ms", ".4g")),
+    _Score("below", "below", lambda record: show_percent(record["below_fraction"])),
+    _Score("mean power, W", "power\nW", _show("power_mean_w", ".2f")),
+    _Score("mean |ΔP|, W", "|ΔP|\nW", _show("power_step_mean_w", ".2f")),
+    _Score("median tick", "tick", lambda record: show_ms(record["tick_ms"]["median"])),
 )
 
 
@@ -100,7 +100,7 @@ def tabulate_run(record: Record) -> Table:
         "controller": record["controller"],
         **{score.name: score.show(record) for score in SCORES},
         "starts": _describe_starts(record),
-        tell_reading(record, other=True): _describe_other(record),
+        describe_reading(record, other=True): _describe_other(record),
         "residual": _describe_residual(record),
         "tick": _describe_times(record, "tick_ms"),
         "solver": _describe_times(record, "solve_ms") if record["solve_ms"]["max"] else NOTHING,
@@ -109,8 +109,8 @@ def tabulate_run(record: Record) -> Table:
     facts["below"] += f", by up to {_show_excess(record['deepest_below_k'])} K"
     if not completes(record):
         facts["ending"] = record["ending"]
-    own = f"T_max is that of the {tell_reading(record)}."
-    return _tabulate_facts(facts, f"Window {low:g} to {high:g} K. {tell_counting([record])} {own}")
+    own = f"T_max is that of the {describe_reading(record)}."
+    return _tabulate_facts(facts, f"Window {low:g} to {high:g} K. {describe_counting([record])} {own}")
 
 
 def list_troubles(record: Record) -> list[str]:

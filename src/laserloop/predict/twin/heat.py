@@ -48,7 +48,7 @@ PROBES = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])  # where a merge is judged, in di
 E, T, X, Y, XX, XY, YY = range(7)  # columns: energy, J; mean time, ticks; centre, m; scatter, m²
 
 
-class Field(NamedTuple):
+class _Field(NamedTuple):
     """u, W/m, its gradient and its second derivatives xx, xy, yy, at some points."""
 
     value: FloatArray  # (…,)
@@ -76,14 +76,14 @@ class Gaussians(NamedTuple):
         """u (…,) at points (…, 2)."""
         return np.asarray(self.weights(points).sum(-1))
 
-    def field(self, points: FloatArray) -> Field:
+    def field(self, points: FloatArray) -> _Field:
         """u and its derivatives at points (…, 2)."""
         dx, dy = points[..., 0, None] - self.x, points[..., 1, None] - self.y
         px, py = self.ixx * dx + self.ixy * dy, self.ixy * dx + self.iyy * dy
         g = self.height * np.exp(-0.5 * (px * dx + py * dy))
         slope = np.stack((-(g * px).sum(-1), -(g * py).sum(-1)), axis=-1)
         bend = (g * (px * px - self.ixx), g * (px * py - self.ixy), g * (py * py - self.iyy))
-        return Field(g.sum(-1), slope, np.stack([part.sum(-1) for part in bend], axis=-1))
+        return _Field(g.sum(-1), slope, np.stack([part.sum(-1) for part in bend], axis=-1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -114,7 +114,7 @@ class Medium:
         return np.where(x < YOUNG, 1.0 + 2.0 * images, 2.0 * np.sqrt(np.pi * old) * modes)
 
 
-def reflect(heat: Gaussians, axis: int, wall: float) -> Gaussians:
+def _reflect(heat: Gaussians, axis: int, wall: float) -> Gaussians:
     """Heat together with its images in a side of the plate at x or y = `wall`, m."""
     image = heat._replace(ixy=-heat.ixy)
     image = image._replace(x=2.0 * wall - heat.x) if axis == 0 else image._replace(y=2.0 * wall - heat.y)
@@ -130,7 +130,7 @@ def repeat(heat: Gaussians, axis: int, length: float) -> Gaussians:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Quadrature:
+class _Quadrature:
     """Points for the ticks of lag 0 … L−1, one after another: which tick, how old, and which share of it."""
 
     lag: NDArray[np.intp]  # (n,)
@@ -144,7 +144,7 @@ class Quadrature:
         return int(self.lag[-1]) + 1
 
 
-def make_quadrature(tick: float, hop: float, sigma: float, alpha: float, lags: int = LAGS) -> Quadrature:
+def make_quadrature(tick: float, hop: float, sigma: float, alpha: float, lags: int = LAGS) -> _Quadrature:
     """The points for a tick, s, in which the beam moves by at most `hop`, m."""
     lag, tau, share, way = list[int](), list[float](), list[float](), list[float]()
     for k, count in enumerate(_count_points(tick, hop, sigma, alpha, lags)):
@@ -155,7 +155,7 @@ def make_quadrature(tick: float, hop: float, sigma: float, alpha: float, lags: i
         tau += list(w**2)
         share += list((end - start) * weights * w / tick)
         way += list(1.0 + k - w**2 / tick)
-    return Quadrature(np.array(lag), np.array(tau), np.array(share), np.array(way))
+    return _Quadrature(np.array(lag), np.array(tau), np.array(share), np.array(way))
 
 
 def _count_points(tick: float, hop: float, sigma: float, alpha: float, lags: int) -> list[int]:
@@ -168,7 +168,7 @@ def _count_points(tick: float, hop: float, sigma: float, alpha: float, lags: int
     return found
 
 
-class OldHeat(Protocol):
+class _OldHeat(Protocol):
     """Heat of ticks that need no more than one Gaussian each."""
 
     def gaussians(self, moments: FloatArray, lag: int) -> Gaussians:
@@ -181,8 +181,8 @@ class HeatSum:
     def __init__(
         self,
         body: Medium,
-        rule: Quadrature,
-        history: OldHeat,
+        rule: _Quadrature,
+        history: _OldHeat,
         *,
         tick: float,  # s
         ends: FloatArray,  # (ticks + 1, 2), m, of a list of ticks, oldest first
@@ -215,7 +215,7 @@ class HeatSum:
                 for side in (wall, -wall)
             )
             if near or far:
-                self.heat = reflect(self.heat, axis, wall)
+                self.heat = _reflect(self.heat, axis, wall)
                 self.owner = _join(self.owner, self.owner)
             if far:
                 self.heat = repeat(self.heat, axis, 4.0 * wall)

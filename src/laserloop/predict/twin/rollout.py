@@ -27,7 +27,7 @@ SLOWEST, FASTEST = 1e-6, 1e3  # m/s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rollout:
+class _Rollout:
     """The peak at the end of each tick, and the heat around it."""
 
     peaks: FloatArray  # (n,), K
@@ -36,7 +36,7 @@ class Rollout:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stretch:
+class _Stretch:
     """Some ticks of a path: the heat at the end of each, and the peak in it."""
 
     ticks: range
@@ -45,7 +45,7 @@ class Stretch:
     twin: TwinPredictor
 
 
-def follow_heat(process: Process, path: ScanPath, power: ArrayLike) -> Iterator[Stretch]:
+def follow_heat(process: Process, path: ScanPath, power: ArrayLike) -> Iterator[_Stretch]:
     """Drive the twin of a process from rest along a path with one power, W, for each tick."""
     power = np.asarray(power, dtype=np.float64)
     given = np.where(path.lit[: len(power)], power, 0.0)
@@ -60,12 +60,12 @@ def follow_heat(process: Process, path: ScanPath, power: ArrayLike) -> Iterator[
             twin.absorb(mean, path.spot(k))
         moments = twin.memory - len(ticks) + 1 + np.arange(len(ticks))
         heat = twin.sum_heat(twin.ends, moments).powered(twin.watts)
-        yield Stretch(ticks, heat, find_peaks(twin, heat, moments), twin)
+        yield _Stretch(ticks, heat, _find_peaks(twin, heat, moments), twin)
 
 
 def roll_out(
     process: Process, path: ScanPath, power: ArrayLike, offsets: FloatArray | None = None
-) -> Rollout:
+) -> _Rollout:
     """The peaks of the twin along a path, and the heat around each.
 
     `offsets` (p, 2), m, from the peak: where the heat around it is looked at; nowhere unless given.
@@ -81,10 +81,10 @@ def roll_out(
         for p, offset in enumerate(around):
             share = part.heat.at(part.places + offset) / np.maximum(top, 1e-12)
             shapes[now, p] = share * (1.0 - part.twin.diffusivity_correction * (1.0 - share))
-    return Rollout(peaks, places, shapes)
+    return _Rollout(peaks, places, shapes)
 
 
-def find_peaks(twin: TwinPredictor, heat: Gaussians, moments: NDArray[np.intp]) -> FloatArray:
+def _find_peaks(twin: TwinPredictor, heat: Gaussians, moments: NDArray[np.intp]) -> FloatArray:
     """(m, 2): where the peak is at moments of the ticks kept one by one, m."""
     beam, sigma = twin.ends[moments], twin.body.sigma
     return find_peak(heat, guess_peak(beam, twin.ends[moments - 1], sigma), beam, sigma, ROUNDS)

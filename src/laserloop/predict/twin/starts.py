@@ -77,7 +77,7 @@ def find_excused(
     )
 
 
-def find_starts(lit: BoolArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _find_starts(lit: BoolArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The first tick of every lit stretch, and the first after it."""
     edges = np.diff(np.concatenate(([False], lit, [False])).astype(np.int8))
     return np.flatnonzero(edges > 0), np.flatnonzero(edges < 0)
@@ -94,7 +94,7 @@ def score_starts(
     """
     over, slowest = 0.0, 0
     missed = False
-    for start, end in zip(*find_starts(lit), strict=True):
+    for start, end in zip(*_find_starts(lit), strict=True):
         near = slice(start, min(end, start + SETTLING_TICKS))
         over = max(over, float(np.max(T[near] - high[near])))
         reached = np.flatnonzero(T[start:end] >= low[start:end])

@@ -63,7 +63,7 @@ class TwinSettings:
     gain: GainSettings | None = None  # how much a reading is believed; None: as the camera's noise asks
 
 
-class Correction(Protocol):
+class _Correction(Protocol):
     """What is known of the twin's own error."""
 
     def factors(
@@ -77,10 +77,10 @@ class Correction(Protocol):
 
 def read_alpha(material: Material, ambient: float, middle: float) -> float:
     """The one diffusivity that stands for all temperatures between ambient and a window's middle, m²/s."""
-    return find_diffusivity(material, ambient + ALPHA_AT * (middle - ambient))
+    return _find_diffusivity(material, ambient + ALPHA_AT * (middle - ambient))
 
 
-def find_diffusivity(material: Material, T: float) -> float:
+def _find_diffusivity(material: Material, T: float) -> float:
     """α = k/(ρc), m²/s."""
     return float(material.conductivity(T) / (material.density(T) * material.heat_capacity(T)))
 
@@ -96,7 +96,7 @@ class TwinPredictor:
         self,
         process: Process,
         settings: TwinSettings | None = None,
-        correction: Correction | None = None,
+        correction: _Correction | None = None,
     ) -> None:
         self.settings = settings or TwinSettings()
         self.correction = correction
@@ -105,7 +105,7 @@ class TwinPredictor:
         middle = 0.5 * sum(process.window)
         alpha = self.settings.alpha or read_alpha(process.material, process.ambient, middle)
         self.body = Medium(sigma=process.beam.sigma, alpha=alpha, plate=process.plate)
-        diffusivity = [find_diffusivity(process.material, T) for T in (process.ambient, middle)]
+        diffusivity = [_find_diffusivity(process.material, T) for T in (process.ambient, middle)]
         self.diffusivity_correction = CORRECTED * float(np.log(diffusivity[1] / diffusivity[0]))
         self.table = tabulate(process.material, process.ambient)
         self.hottest = max(process.window[1], process.ambient) + HEADROOM
@@ -164,7 +164,7 @@ class TwinPredictor:
         """How many stand for the old heat."""
         return len(self._history)
 
-    def observe(self, image: Image | None, preview: Preview) -> "TwinForecast":
+    def observe(self, image: Image | None, preview: Preview) -> "_TwinForecast":
         """Take in what was given and seen, and forecast."""
         if not self._now:
             self.ends[:] = preview.positions[0]
@@ -173,7 +173,7 @@ class TwinPredictor:
         if image is not None and image.time != self._seen:
             self._seen = image.time
             self._compare(image)
-        return TwinForecast(self, preview)
+        return _TwinForecast(self, preview)
 
     def _follow(self, preview: Preview) -> None:
         """Absorb the ticks given since the last call."""
@@ -232,7 +232,7 @@ class TwinPredictor:
         self.unused = age < 0 or moment - exposure + 1 < self.rule.lags + SPARE  # of the future, or too old
         if self.unused:
             return
-        moments = exposed(moment, exposure, self.memory - self._now)
+        moments = _exposed(moment, exposure, self.memory - self._now)
         middle = len(moments) // 2
         if min(self.watts[moment - 1], self.watts[moments[middle] - 1]) <= self.dim:
             return  # the laser is off, or has just come on
@@ -259,7 +259,7 @@ class TwinPredictor:
         dark = np.flatnonzero(self.watts[moment - START_TICKS : moment][::-1] <= self.dim)
         return START_ERROR * 0.5 ** int(dark[0]) if len(dark) else 0.0
 
-    def _place(self, frames: list["Recalled"], middle: "Recalled", image: Image) -> "Pixels | None":
+    def _place(self, frames: list["_Recalled"], middle: "_Recalled", image: Image) -> "_Pixels | None":
         """Find the spot, and take in by how much it lies off; the pixels as they are to be compared then.
 
         Two Gaussians of one shape differ by a factor whose logarithm is a plane: its slope tells how far they
@@ -292,7 +292,7 @@ class TwinPredictor:
             return None
         return pixels.shifted(known + believed - off, stiff)
 
-    def _find_slope(self, recalled: "Recalled", moment: int) -> float:
+    def _find_slope(self, recalled: "_Recalled", moment: int) -> float:
         """What a tick's delay of the power would change in the heat at a peak, of itself."""
         watts = self._late_watts(min(moment + 1, self.memory))
         change = np.gradient(watts)[:moment]  # from both sides: a swing from tick to tick tells nothing
@@ -311,7 +311,7 @@ class TwinPredictor:
         led = self.laser_late
         return delay(lag(self.watts, led), float(self._filter.state[E]) - led)[:moment]
 
-    def _recall(self, moment: int) -> "Recalled":
+    def _recall(self, moment: int) -> "_Recalled":
         """All heat at a moment of the past, as corrected at its peak, and the peak in it."""
         ends = self._late_ends(moment)
         stamp = float(self._filter.state[D]) - self.scanner_late
@@ -323,11 +323,11 @@ class TwinPredictor:
         heat = heat._replace(height=factor[0] * heat.height)
         *before, hop = np.diff(ends[moment - 1 - TURN : moment + 1], axis=0)
         turn = float(np.linalg.norm(before - hop, axis=1).max())
-        return Recalled(moments, heat, peak[0], hop, turn)
+        return _Recalled(moments, heat, peak[0], hop, turn)
 
     def _read(
-        self, frames: list["Recalled"], middle: "Recalled", off: FloatArray, image: Image
-    ) -> "Pixels | None":
+        self, frames: list["_Recalled"], middle: "_Recalled", off: FloatArray, image: Image
+    ) -> "_Pixels | None":
         """Pixels around the peak in an image that lies off; None if nothing is hot."""
         camera, peak = self.process.camera, middle.peak
         pixel = camera.pixel or 0.0
@@ -348,10 +348,10 @@ class TwinPredictor:
         expected = self.table.theta_of(mean) / self.gain
         if not expected.size or self.gain * expected.max() < FEW * self.wanted:
             return None
-        return Pixels(points - peak, expected, seen)
+        return _Pixels(points - peak, expected, seen)
 
 
-class Recalled(NamedTuple):
+class _Recalled(NamedTuple):
     """A moment of the past."""
 
     moments: HeatSum
@@ -361,7 +361,7 @@ class Recalled(NamedTuple):
     turn: float  # m, by which that differs from those before
 
 
-class Pixels(NamedTuple):
+class _Pixels(NamedTuple):
     """Some pixels, as they are expected and seen."""
 
     points: FloatArray  # (n, 2), m from the peak
@@ -383,7 +383,7 @@ class Pixels(NamedTuple):
         slopes = spread @ (plane.T @ (e * np.log(self.seen[use] / (gain * e))))
         return slopes[1:], spread[1:, 1:]
 
-    def shifted(self, step: FloatArray, stiff: FloatArray) -> "Pixels":
+    def shifted(self, step: FloatArray, stiff: FloatArray) -> "_Pixels":
         """The same where the spot lies a step further off."""
         pull = stiff @ step
         factor = np.exp(self.points @ pull - 0.5 * step @ pull)
@@ -418,7 +418,7 @@ def delay(series: FloatArray, ticks: float) -> FloatArray:
     return np.asarray(series[low] * (1.0 - part) + series[low + 1] * part)
 
 
-def exposed(moment: int, ticks: int, start: int) -> list[int]:
+def _exposed(moment: int, ticks: int, start: int) -> list[int]:
     """The moments, newest first, that an image of so many ticks is the mean of; at most `FRAMES` of them."""
     ticks = max(1, min(ticks, moment - start + 1))
     return [moment - int(k) for k in np.linspace(0, ticks - 1, min(ticks, FRAMES)) + 0.5]
@@ -433,7 +433,7 @@ def nearest(lines: FloatArray, at: float, count: int) -> slice:
     return slice(first, first + count)
 
 
-class TwinForecast:
+class _TwinForecast:
     """What any plan leads to, seen from one tick. Images that are late correct the gain, not the plan."""
 
     committed: FloatArray = np.empty(0)

@@ -72,7 +72,7 @@ def is_near(ours: float, paper: float) -> bool:
     return paper != 0 and 1 / FACTOR <= ours / paper <= FACTOR
 
 
-def tell_both(tell: Callable[[Figures], str], paper: Figures, ours: Figures) -> tuple[str, str]:
+def describe_both(tell: Callable[[Figures], str], paper: Figures, ours: Figures) -> tuple[str, str]:
     """The paper's figures and ours in the same words."""
     return tell(paper), tell(ours)
 

@@ -7,7 +7,7 @@ from laserloop.control.controller import Status
 from laserloop.control.ipopt import MOST_ITERATIONS
 from laserloop.studies.halilovic import published
 from laserloop.studies.halilovic.cases import USUAL_CORNER
-from laserloop.studies.halilovic.check import FACTOR, Check, Claim, is_near, join, judge_all, tell_both
+from laserloop.studies.halilovic.check import FACTOR, Check, Claim, describe_both, is_near, join, judge_all
 from laserloop.studies.halilovic.loop_claims import (
     HORIZONS,
     PATHS,
@@ -151,7 +151,7 @@ def _rank(results: Results) -> list[Check]:
             "Finding",
             "offline errors do not tell which model fails in the loop "
             "(the mean or the worst calls it the better one, unseen)",
-            *tell_both(tell, [*paper, excess], [*told, over]),
+            *describe_both(tell, [*paper, excess], [*told, over]),
             max(over) > 0 and max(over) >= FACTOR * min(over) and not all(agree),
         )
     ]
@@ -167,7 +167,7 @@ def _horizons(results: Results) -> list[Check]:
     ours = [min(HORIZONS, key=errors.__getitem__) for errors in (offline, loop)]
     paper = [min(known, key=known.__getitem__), min(HORIZONS, key=theirs.__getitem__)]
     sentence = "the best horizon offline is not the best one in the loop (least error, unseen)"
-    told = tell_both(lambda one: f"N_h = {one[0]} offline, {one[1]} in the loop", paper, ours)
+    told = describe_both(lambda one: f"N_h = {one[0]} offline, {one[1]} in the loop", paper, ours)
     return [Check("finding.horizon", "Finding", sentence, *told, ours[0] != ours[1])]
 
 

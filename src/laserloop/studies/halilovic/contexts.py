@@ -435,7 +435,7 @@ def read_bilinear() -> dict[str, Any]:
 def _show_plant(results: Results) -> dict[str, Any]:
     reference = results.plant["reference"]
     return {
-        "grid": tell_grid(results.plant),
+        "grid": describe_grid(results.plant),
         "reference": reference,
         "plants": results.plant["plants"],
         "parts": [key.split("_")[2] for key in next(iter(reference.values())) if key.startswith("divided")],
@@ -446,7 +446,7 @@ def _show_plant(results: Results) -> dict[str, Any]:
     }
 
 
-def tell_grid(found: Record) -> str:
+def describe_grid(found: Record) -> str:
     """What the paper's grid does to T_max, and what the graded one does."""
     paper, graded = found["plants"][PAPER].values(), found["plants"][GRADED].values()
     bias = [-cell["node_bias_k"] for cell in paper]
@@ -519,7 +519,7 @@ def show_story(results: Results) -> dict[str, Any]:
         "offline": [row["rmse_mean_k"] for row in results.offline("diagonal")],
         "misleading": any(rank),
         "broken": [r for r in results.loops.values() if r["label"] == GUARDED and r["n_over"]],
-        "grid": tell_grid(results.plant) if results.plant else "",
+        "grid": describe_grid(results.plant) if results.plant else "",
         "slow": bench.get("reference"),
         "fast": bench.get("exported_c") if "reference" in bench else None,
     }

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from laserloop.studies.halilovic import published
-from laserloop.studies.halilovic.check import FACTOR, STEADY, Check, is_near, join, judge_all, tell_both
+from laserloop.studies.halilovic.check import FACTOR, STEADY, Check, describe_both, is_near, join, judge_all
 from laserloop.studies.halilovic.measures import (
     NEAR_CORNER,
     OVERSHOOT_WITHIN,
@@ -309,7 +309,7 @@ def _table(loops: Loops) -> list[Check]:
 def _seen_residual(loops: Loops) -> list[Check]:
     ours = {path: loops[BASE, path]["residual_rms_k"] for path in SEEN}
     theirs = {path: TABLE_2[BASE, path][RMS] for path in SEEN}
-    told = tell_both(lambda one: _list(one, lambda rms: f"{rms:.1f} K"), theirs, ours)
+    told = describe_both(lambda one: _list(one, lambda rms: f"{rms:.1f} K"), theirs, ours)
     return [
         Check(
             "c5.band",
@@ -385,7 +385,7 @@ def _margin_cost(loops: Loops) -> list[Check]:
             "c5.rate",
             "C5",
             "with the margin power moves by less than 4 % of its range in a tick (mean, every path)",
-            *tell_both(lambda one: _list(one, lambda rate: f"{100 * rate:.1f} %"), theirs, rates),
+            *describe_both(lambda one: _list(one, lambda rate: f"{100 * rate:.1f} %"), theirs, rates),
             max(rates.values()) < published.POWER_RATE,
         ),
     ]
@@ -412,7 +412,7 @@ def judge_solve_time(runs: Sequence[Record]) -> list[Check]:
             "horizon.triples",
             "C3",
             f"from N_h = 3 to 10 a solve takes three times as long (the paper's graph, {NEAR})",
-            *tell_both(lambda one: f"{join(one, form='.0f')} ms (×{one[1] / one[0]:.1f})", paper, ours),
+            *describe_both(lambda one: f"{join(one, form='.0f')} ms (×{one[1] / one[0]:.1f})", paper, ours),
             is_near(ours[1] / ours[0], paper[1] / paper[0]),
         )
     ]
@@ -467,7 +467,7 @@ def _residual(rows: Loops) -> list[Check]:
             "C1",
             "the one-tick residual of SS-AR is 3 to 4 times the one-shot model's "
             "(at least 2 times, vertical and diagonal)",
-            *tell_both(lambda one: _list(one, lambda ratio: f"×{ratio:.1f}"), theirs, ours),
+            *describe_both(lambda one: _list(one, lambda ratio: f"×{ratio:.1f}"), theirs, ours),
             min(ours.values()) >= RATIO,
         )
     ]
@@ -516,7 +516,7 @@ def _moves(rows: Loops) -> list[Check]:
             "C1",
             "the power of SS-AR is 2 to 3 times as rough as the one-shot model's "
             "(mean change of a tick, diagonal, at least 2 times)",
-            *tell_both(lambda one: f"{join(one, form='.2f')} W{_tell_ratio(*one)}", paper, ours),
+            *describe_both(lambda one: f"{join(one, form='.2f')} W{_tell_ratio(*one)}", paper, ours),
             ours[1] >= 2 * ours[0],
         )
     ]

@@ -8,11 +8,11 @@ from laserloop.studies.halilovic.check import (
     FACTOR,
     STEADY,
     Check,
+    describe_both,
     is_flat,
     is_near,
     join,
     judge_all,
-    tell_both,
 )
 from laserloop.studies.halilovic.measures import COLUMNS, figures_of
 from laserloop.studies.halilovic.results import MODELS, Point, Record
@@ -375,7 +375,9 @@ def _cost(table: Table) -> list[Check]:
             {path: row[path, corner][column] / row[path, base][column] for path in SEEN}
             for row in ({key: figures_of(row) for key, row in table.items()}, published.TABLE_1)
         )
-        told = tell_both(lambda one: ", ".join(f"{p} ×{ratio:.2f}" for p, ratio in one.items()), theirs, ours)
+        told = describe_both(
+            lambda one: ", ".join(f"{p} ×{ratio:.2f}" for p, ratio in one.items()), theirs, ours
+        )
         checks.append(Check(key, "C2", sentence, *told, min(ours.values()) > 1))
     return checks
 
