@@ -38,12 +38,8 @@ from laserloop.process import Process
 
 NUMBERS, SIZES = "laserloop_process.c", "laserloop_twin_config.h"
 COPIED = (
-    *UNIT,
-    "twin_reading.c",
-    "twin_controller.c",
-    "laserloop_twin.h",
-    "twin_runner.c",
-    "runner_tools.h",
+    *(*UNIT, "handle.c", "twin_reading.c", "twin_controller.c", "laserloop_twin.h"),
+    *("twin_runner.c", "runner_tools.h"),
 )
 SIDE = 32  # most rows or columns of a frame
 COLDEST = 0.8  # of ambient, K; a plate is never colder

@@ -5,7 +5,8 @@
 
 #include "laserloop_network.h"
 
-#define STARTED 0x6c617365 /* marks a handle that was initialised */
+#define HANDLE struct laserloop_network
+#define PUBLIC(name) laserloop_network_##name
 
 typedef struct {
     workspace memory ALIGNED;
@@ -25,47 +26,9 @@ typedef struct {
     laserloop_network_output last;
 } door;
 
-#ifdef LASERLOOP_MEASURE /* before an export: how large a handle has to be */
-size_t laserloop_network_size(void)
-{
-    return sizeof(door);
-}
-#else
+#include "handle.c"
 
-/* If this fails: define LASERLOOP_NETWORK_BYTES larger, in all files that include laserloop_network.h. */
-typedef char handle_is_large_enough[sizeof(door) <= sizeof(struct laserloop_network) ? 1 : -1];
-
-size_t laserloop_network_size(void)
-{
-    return sizeof(struct laserloop_network);
-}
-
-static int is_aligned(const struct laserloop_network *laser)
-{
-    const struct {
-        char first;
-        door second;
-    } *placed = NULL;
-    const size_t step = sizeof *placed - sizeof(door); /* what the compiler puts before a door */
-    return laser && (size_t)laser % step == 0;
-}
-
-/* What a handle holds; NULL if it was not initialised. */
-static door *open_door(const struct laserloop_network *laser)
-{
-    door *d = (door *)(void *)laser;
-    return is_aligned(laser) && d->started == STARTED ? d : NULL;
-}
-
-/* The same for a call that changes it; NULL while another does. */
-static door *use_door(struct laserloop_network *laser)
-{
-    door *d = open_door(laser);
-    if (!d || d->busy)
-        return NULL;
-    d->busy = 1;
-    return d;
-}
+#ifndef LASERLOOP_MEASURE
 
 int laserloop_network_init(struct laserloop_network *laser)
 {
@@ -120,11 +83,6 @@ int laserloop_network_set_window(struct laserloop_network *laser, double low, do
         set_window(&d->wanted, low, high);
     d->busy = 0;
     return fits ? 0 : -1;
-}
-
-static int is_within(double x, double low, double high) /* NaN is not */
-{
-    return x >= low && x <= high;
 }
 
 /* Whether the beam is where the model has been, or near the plate while it is dark, and no faster than scanners are. */
@@ -338,25 +296,13 @@ int laserloop_network_status(const struct laserloop_network *laser, const char *
 {
     static const char *const sentences[] = {LASERLOOP_NETWORK_SENTENCES};
     const door *d = open_door(laser);
-    const int status = d ? d->status : LASERLOOP_NETWORK_NOT_BEGUN;
-    if (sentence)
-        *sentence = sentences[status];
-    return status;
+    return explain(d ? d->status : LASERLOOP_NETWORK_NOT_BEGUN, sentences, sentence);
 }
 
 int laserloop_network_image(const struct laserloop_network *laser, const char **sentence)
 {
     static const char *const sentences[] = {LASERLOOP_NETWORK_READINGS};
     const door *d = open_door(laser);
-    const int image = d ? d->image : LASERLOOP_NETWORK_NOT_READ;
-    if (sentence)
-        *sentence = sentences[image];
-    return image;
-}
-
-unsigned long laserloop_network_faults(const struct laserloop_network *laser)
-{
-    const door *d = open_door(laser);
-    return d ? d->faults : 0UL;
+    return explain(d ? d->image : LASERLOOP_NETWORK_NOT_READ, sentences, sentence);
 }
 #endif

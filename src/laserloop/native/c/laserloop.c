@@ -30,7 +30,7 @@
 #ifdef LASERLOOP_ENGINE
 #include "engine.c"
 #else
-#ifndef LASERLOOP_MEASURE /* see controller.c */
+#ifndef LASERLOOP_MEASURE /* see handle.c */
 #include "laserloop_model.c"
 #endif
 

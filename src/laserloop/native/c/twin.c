@@ -40,7 +40,7 @@
 #ifdef LASERLOOP_ENGINE
 #include "twin_engine.c"
 #else
-#ifndef LASERLOOP_MEASURE /* see twin_controller.c */
+#ifndef LASERLOOP_MEASURE /* see handle.c */
 #include "laserloop_process.c"
 #endif
 

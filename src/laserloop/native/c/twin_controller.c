@@ -15,7 +15,8 @@
 #define CALM 32        /* measurements taken in, after which too hot ones before are forgotten */
 #define DOUBTFUL 16    /* ticks in which nothing may be taken in after that */
 #define LOST_MOST 1000000 /* ticks, after which the beam may be anywhere */
-#define STARTED 0x6c617365 /* marks a handle that was initialised */
+#define HANDLE struct laserloop_twin
+#define PUBLIC(name) laserloop_twin_##name
 
 typedef struct {
     memory own ALIGNED;
@@ -46,49 +47,10 @@ typedef struct {
     laserloop_twin_output last;
 } door;
 
-#ifdef LASERLOOP_MEASURE /* before an export: how large a handle has to be */
-size_t laserloop_twin_size(void)
-{
-    return sizeof(door);
-}
-#else
+#include "handle.c"
 
+#ifndef LASERLOOP_MEASURE
 #include "twin_reading.c"
-
-/* If this fails: define LASERLOOP_TWIN_BYTES larger, in all files that include laserloop_twin.h. */
-typedef char handle_is_large_enough[sizeof(door) <= sizeof(struct laserloop_twin) ? 1 : -1];
-
-size_t laserloop_twin_size(void)
-{
-    return sizeof(struct laserloop_twin);
-}
-
-static int is_aligned(const struct laserloop_twin *laser)
-{
-    const struct {
-        char first;
-        door second;
-    } *placed = NULL;
-    const size_t step = sizeof *placed - sizeof(door); /* what the compiler puts before a door */
-    return laser && (size_t)laser % step == 0;
-}
-
-/* What a handle holds; NULL if it was not initialised. */
-static door *open_door(const struct laserloop_twin *laser)
-{
-    door *d = (door *)(void *)laser;
-    return is_aligned(laser) && d->started == STARTED ? d : NULL;
-}
-
-/* The same for a call that changes it; NULL while another does. */
-static door *use_door(struct laserloop_twin *laser)
-{
-    door *d = open_door(laser);
-    if (!d || d->busy)
-        return NULL;
-    d->busy = 1;
-    return d;
-}
 
 /* Whether the compiler left the arithmetic of the field as it is written. */
 static int is_field_exact(void)
@@ -502,25 +464,13 @@ int laserloop_twin_status(const struct laserloop_twin *laser, const char **sente
 {
     static const char *const sentences[] = {LASERLOOP_TWIN_SENTENCES};
     const door *d = open_door(laser);
-    const int status = d ? d->status : LASERLOOP_TWIN_NOT_BEGUN;
-    if (sentence)
-        *sentence = sentences[status];
-    return status;
+    return explain(d ? d->status : LASERLOOP_TWIN_NOT_BEGUN, sentences, sentence);
 }
 
 int laserloop_twin_measurement(const struct laserloop_twin *laser, const char **sentence)
 {
     static const char *const sentences[] = {LASERLOOP_TWIN_READINGS};
     const door *d = open_door(laser);
-    const int measurement = d ? d->measurement : LASERLOOP_TWIN_NOT_READ;
-    if (sentence)
-        *sentence = sentences[measurement];
-    return measurement;
-}
-
-unsigned long laserloop_twin_faults(const struct laserloop_twin *laser)
-{
-    const door *d = open_door(laser);
-    return d ? d->faults : 0UL;
+    return explain(d ? d->measurement : LASERLOOP_TWIN_NOT_READ, sentences, sentence);
 }
 #endif

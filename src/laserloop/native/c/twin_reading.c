@@ -14,11 +14,6 @@ typedef struct {
     int at_edge;    /* and whether it may be hotter beyond */
 } reading;
 
-static int is_within(double x, double low, double high) /* NaN is not */
-{
-    return x >= low && x <= high;
-}
-
 /* Whether one of the next SIDE pixels reads just that. */
 static int has_pixel(const double *T, double value)
 {
