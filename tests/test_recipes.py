@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from laserloop.bad_input import BadInput
 from laserloop.control.controller import Action, Status
 from laserloop.control.mpc import plan_with
 from laserloop.loop.controllers import CONTROLLERS, Kind
@@ -26,6 +27,8 @@ from laserloop.predict.predictor import AffineForecast
 from laserloop.process import Process, find_material, find_process
 from laserloop.process.heat_table import tabulate
 from laserloop.process.material import shipped_materials
+from laserloop.studies.arena import entrants
+from laserloop.studies.arena.entrant import Entrant
 
 
 @pytest.fixture
@@ -137,3 +140,11 @@ def test_a_term_of_the_plant_is_one_class_around_its_solver() -> None:
     spot = np.array([[0.0, 0.0], [process.speed * process.tick, 0.0]])
     clear, dim = (Plant(settings, heat).step(10.0, spot).peak.temperature for heat in (None, heat))
     assert process.ambient < dim < clear
+
+
+def test_an_entrant_is_a_function_and_a_row_of_entrants(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = Entrant(name="mine", about="always the same power", make=lambda _: Steady(), foresight="none")
+    monkeypatch.setattr(entrants, "ENTRANTS", (*entrants.ENTRANTS, row))
+    assert entrants.find_entrant("mine") is row
+    with pytest.raises(BadInput, match="mine"):  # named among all
+        entrants.find_entrant("another")

@@ -1,4 +1,7 @@
-"""The command line: a verb parses, calls its room and publishes; rooms wait until a verb needs them."""
+"""WHAT PEOPLE TYPE: a verb parses, calls its room and publishes; rooms wait until a verb needs them.
+
+May import every room, and none imports it.
+"""
 
 import io
 import os

@@ -1,4 +1,7 @@
-"""WHAT WE DO: the problem, one controller per file, and what each of them is asked and answers."""
+"""WHAT WE DO: the problem, the controllers and their solvers, and what each of them is asked and answers.
+
+May import process, paths, predict and of the plant the camera: a controller sees what a camera sees.
+"""
 
 from typing import TYPE_CHECKING
 
