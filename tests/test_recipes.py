@@ -20,7 +20,7 @@ from laserloop.loop.scenario import Scenario, prepare
 from laserloop.paths import find_path
 from laserloop.paths.files import FORMATS, Format, ScanFile
 from laserloop.paths.path import Preview
-from laserloop.paths.waypoints import read_waypoints
+from laserloop.paths.waypoints import WAYPOINTS
 from laserloop.plant import Image, Plant, PlantSettings
 from laserloop.plant.nested import NestedHeat
 from laserloop.predict.predictor import AffineForecast
@@ -61,7 +61,7 @@ def test_a_file_format_is_one_module_and_a_line_in_formats(
     def read(file: ScanFile) -> object:
         rows = [line.split(";")[::-1] for line in file.content.decode().splitlines()[1:]]
         csv = "\n".join(["x_mm,y_mm", *map(",".join, rows)])
-        return read_waypoints(ScanFile(f"{file.name}.csv", csv.encode()))
+        return WAYPOINTS.read(ScanFile(f"{file.name}.csv", csv.encode()))
 
     module = ModuleType("laserloop.paths.mine")
     module.MINE = Format(  # type: ignore[attr-defined]
