@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from laserloop.identification.fit import find_covariance, half_widths, tell_inseparable
+from laserloop.identification.fit import find_covariance, half_widths, note_inseparable
 
 
 def simulate(rng: np.random.Generator, memory: float, n: int = 400) -> tuple[float, float, float]:
@@ -37,7 +37,7 @@ def test_what_moves_together_is_said() -> None:
     slopes = np.stack((x, x + 0.05 * rng.normal(size=200), rng.normal(size=200)), axis=1)
     prior = np.full(3, 0.5)
     covariance = find_covariance(slopes, 0.01 * rng.normal(size=200), prior)
-    told = tell_inseparable(("a", "b", "c"), covariance, [])
+    told = note_inseparable(("a", "b", "c"), covariance, [])
     assert any("a and b can be changed against each other" in sentence for sentence in told)
     assert not any("c" in sentence.split()[:3] for sentence in told[1:])
 
@@ -48,6 +48,6 @@ def test_what_the_data_do_not_know_is_said() -> None:
     prior = np.full(2, 0.5)
     covariance = find_covariance(slopes, rng.normal(size=50), prior)
     vague = [name for name, error in zip("ab", np.sqrt(np.diag(covariance)), strict=True) if error > 0.25]
-    told = tell_inseparable(("a", "b"), covariance, vague)
+    told = note_inseparable(("a", "b"), covariance, vague)
     assert vague == ["b"]
     assert any("hardly anything about b" in sentence for sentence in told)

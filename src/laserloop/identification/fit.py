@@ -364,7 +364,7 @@ class Search:
         vague = tuple(name for name, error, reach in errors if error > reach.sure)
         changed = model.make(self.values).change(delay_ticks=round(delay), noise_k=float(f"{noise:.3g}"))
         n = sum(name not in (*OFFSETS, TRAIL) for name in self.names)
-        inseparable = tell_inseparable(
+        inseparable = note_inseparable(
             self.names[:n], covariance[:n, :n], [name for name in vague if name not in (SCANNER, *OFFSETS)]
         )
         if LAG in self.names and LAG not in vague and any(name in OF_HEAT for name in vague):
@@ -473,7 +473,7 @@ def correlate(covariance: FloatArray) -> FloatArray:
     return np.asarray(covariance / np.outer(spread, spread))
 
 
-def tell_inseparable(names: tuple[str, ...], covariance: FloatArray, vague: Sequence[str]) -> list[str]:
+def note_inseparable(names: tuple[str, ...], covariance: FloatArray, vague: Sequence[str]) -> list[str]:
     """Sentences about what the data cannot tell; `vague`: the parameters about which they say little."""
     told = ["conductivity, heat capacity and absorptivity times one number give the same temperatures: "
             "conductivity is taken from the process, so absorptivity is relative to it"]  # fmt: skip

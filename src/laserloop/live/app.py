@@ -134,7 +134,7 @@ class App:
     async def record(self, request: Request) -> Response:
         """A run that has ended, as `laserloop control --json` writes it."""
         run = self._find_ended(request.path_params["name"])
-        return _attach(dump(run.tell_record()), JSON, f"{run.about['path']}-{run.controller}.json")
+        return _attach(dump(run.label_record()), JSON, f"{run.about['path']}-{run.controller}.json")
 
     async def frame(self, request: Request) -> Response:
         """The thermal image of a tick of a live run, or of the last one before it that is kept."""
@@ -153,7 +153,7 @@ class App:
         run.label = " ".join(label.split())
         named = run.label or f"{run.about['path']} {run.controller}"
         frames, root = await asyncio.to_thread(run.frames.write), self.stored.index.root
-        name = await asyncio.to_thread(keep_record, root, named, dump(run.tell_record()), frames)
+        name = await asyncio.to_thread(keep_record, root, named, dump(run.label_record()), frames)
         self.pool.wake()
         return _respond({"file": name})
 

@@ -121,12 +121,12 @@ class LiveRun:
             "order": self.request,
         }
 
-    def tell_rows(self, first: int, most: int) -> bytes:
+    def pack_rows(self, first: int, most: int) -> bytes:
         """The ticks from `first` on, as a message; at most so many."""
         rows = self.rows[first : min(self.count, first + most)]
         return pack({"kind": "ticks", "run": self.name, "first": first}, {"rows": rows})
 
-    def tell_record(self) -> Words:
+    def label_record(self) -> Words:
         """The record with the label that a person gave."""
         found: Words = json.loads(self.record)
         return ({"label": self.label} if self.label else {}) | found

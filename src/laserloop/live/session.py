@@ -116,7 +116,7 @@ class Session:
             watched.opened = True
             await self._send(run.head)
         while watched.rows < run.count:
-            message = run.tell_rows(watched.rows, MOST_ROWS)
+            message = run.pack_rows(watched.rows, MOST_ROWS)
             watched.rows = min(run.count, watched.rows + MOST_ROWS)
             await self._send(message)
         if watched.newest is not run.newest:

@@ -101,7 +101,7 @@ def read_machine_log(file: Path, header: list[str]) -> Recording:
         peak=peaks[came],
         saturated=np.zeros(len(came), np.bool_),
         place=find_places(table.numbers, SEEN, came),
-    ), tell_truth(file.name, PEAK, missing=PEAK not in table.numbers))  # fmt: skip
+    ), note_truth(file.name, PEAK, missing=PEAK not in table.numbers))  # fmt: skip
 
 
 def make_recording(
@@ -146,7 +146,7 @@ def _read_own(file: Path) -> Recording:
     places = find_places(table.numbers, OWN_SEEN)
     found = from_ticks(file.name, time.seconds, positions, power, peaks, came, places)
     on = find_lit(table.where, table.numbers[OWN_LIT], power) if OWN_LIT in table.numbers else None
-    return replace(found, on=on, notes=tell_truth(file.name, peak, missing=peak not in table.numbers))
+    return replace(found, on=on, notes=note_truth(file.name, peak, missing=peak not in table.numbers))
 
 
 def find_places(
@@ -171,7 +171,7 @@ def find_lit(where: Callable[[int], str], lit: FloatArray, power: FloatArray) ->
     return on
 
 
-def tell_truth(name: str, column: str, *, missing: bool = False) -> tuple[str, ...]:
+def note_truth(name: str, column: str, *, missing: bool = False) -> tuple[str, ...]:
     """A sentence if what is read is no measurement."""
     if column not in TRUTHS:
         return (f"{name} has no column {column}, so there are no readings",) if missing else ()

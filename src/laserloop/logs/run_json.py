@@ -20,7 +20,7 @@ from laserloop.logs.csv_log import (
     find_lit,
     find_places,
     from_ticks,
-    tell_truth,
+    note_truth,
 )
 from laserloop.logs.recording import MOST_ROWS, Recording, RowTimes
 from laserloop.process import Process
@@ -51,7 +51,7 @@ def read_run_json(file: Path) -> Recording:
     places = find_places(seen, OWN_SEEN)
     recording = from_ticks(file.name, time.seconds, positions, power, peaks, came, places)
     on, process = series.take_lit(power), _read_process(page.get("process"), file.name)
-    return replace(recording, on=on, process=process, notes=tell_truth(file.name, name))
+    return replace(recording, on=on, process=process, notes=note_truth(file.name, name))
 
 
 def _read_process(inside: object, file: str) -> Process | None:

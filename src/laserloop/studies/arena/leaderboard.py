@@ -146,8 +146,8 @@ def _write_line(name: str, tables: Tables, beside: Mapping[str, str], out: Path,
     return {
         "name": name,
         "about": declared["about"],
-        "knows": tell_knowledge(declared),
-        "cost": tell_cost(declared),
+        "knows": describe_knowledge(declared),
+        "cost": describe_cost(declared),
         "bound": declared["bound"],
         "page": page,
         "worst": worst["task"],
@@ -157,14 +157,14 @@ def _write_line(name: str, tables: Tables, beside: Mapping[str, str], out: Path,
     }
 
 
-def tell_knowledge(declared: Row) -> str:
+def describe_knowledge(declared: Row) -> str:
     """What an entrant may know, in a sentence."""
     path = "knows the path ahead" if declared["foresight"] == "path" else "does not know the path ahead"
     camera = "sees the camera" if declared["camera"] else "sees no camera"
     return f"It {path} and {camera}."
 
 
-def tell_cost(declared: Row) -> str:
+def describe_cost(declared: Row) -> str:
     """What it took before the first run, in a sentence."""
     if declared["passes"]:
         return f"It practises {declared['passes']} passes over every task before the one that counts."
