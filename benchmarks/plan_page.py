@@ -120,7 +120,7 @@ def write_layers(rows: list[Row]) -> str:
 
 def write_times(rows: list[Row]) -> str:
     """How long it takes."""
-    told = "\n## Time and memory\n\nProcessor time of one core, without the simulation that verifies.\n\n"
+    told = "\n## Time and memory\n\nProcessor time of one core (x86-64), without the simulation that verifies.\n\n"
     lines = (
         f"{row['what']}: {row.get('ticks') or row.get('lines')} {'ticks' if 'ticks' in row else 'lines'} | "
         f"{row['cpu_s']:.1f} s | {row['memory_gb']:.2f} GB"
