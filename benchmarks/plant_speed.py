@@ -435,7 +435,8 @@ def write_markdown(found: dict[str, Any]) -> str:
     text = [
         "# How fast are the plants, and how far from the core's limits?",
         "",
-        "Made by `python benchmarks/plant_speed.py --old … --tracks …` (CPU time of one thread on one core of a shared machine: trust ratios).",
+        "Made by `python benchmarks/plant_speed.py --old … --tracks …` (CPU time of one thread on one core of a shared machine,",
+        "whose load differs from part to part: trust ratios).",
         "",
         "## `paper`",
         "",
