@@ -81,7 +81,7 @@ def write_page(found: Row) -> str:
     )
     head = f"""# The arena: every controller on the same held-out paths
 
-Made by `python benchmarks/arena.py` (code of the loop {", ".join(codes)}; {found["versions"].get("processor", "unknown processor")}). Plant `graded` of 0.2.0,
+Made by `python benchmarks/arena.py` (measured with version {found["versions"]["laserloop"]}; code of the loop {", ".join(codes)}; {found["versions"].get("processor", "unknown processor")}). Plant `graded` of 0.2.0,
 before it became [nested boxes](nested_plant.md), where three entrants were measured again;
 process `304` (760 to 800 K), 320 ticks along held-out paths of ten families, {FULL_PATHS} of them planned: {count_paths(shared)} for all
 {len(standings)} entrants{tell_more(more)}; disturbances {", ".join(levels)} (what they are: [how-to](../how-to/arena.md)); {len(rows)} runs.

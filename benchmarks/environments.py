@@ -27,6 +27,7 @@ from laserloop.paths import find_path
 from laserloop.predict.twin import TwinPredictor, TwinSettings
 from laserloop.process import Process
 from laserloop.studies.arena.environments import TwinVectorEnv
+from laserloop.versions import find_versions
 
 ROOT = Path(__file__).parent.parent
 TICKS = 320
@@ -49,7 +50,9 @@ def main() -> None:
     found = measure(options.loops, options.seconds)
     results = options.docs / "results"
     results.mkdir(parents=True, exist_ok=True)
-    (results / "environments.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    (results / "environments.json").write_text(
+        json.dumps(found | {"versions": find_versions()}, indent=1) + "\n", "utf-8"
+    )
 
 
 def measure(loops: int, seconds: float) -> dict[str, Any]:

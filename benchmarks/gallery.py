@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 
 from laserloop.report import save as saving
 from laserloop.report.save import dump, save
-from laserloop.versions import hash_code
+from laserloop.versions import find_versions, hash_code
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES, DOCS = ROOT / "examples", ROOT / "docs"
@@ -45,7 +45,7 @@ HEAD = """# Gallery
 
 Each example is one file of less than 60 lines, runs in seconds, ends with a number, and a test holds it to that number. Copy one and change it:
 `python examples/own_material.py` writes the picture beside you. All of them run on the plant `graded`; made by
-`python benchmarks/gallery.py`.
+`python benchmarks/gallery.py`, numbers measured with version 0.2.0.
 
 """
 
@@ -112,7 +112,7 @@ def main() -> None:
         known[name] = run_example(name)
         print(f"{name}: {known[name]['number']:.4g}, {known[name]['cpu_s']} s of CPU", flush=True)
     found = {name: known[name] for name in names if name in known}
-    save(RECORD, dump({"code": hash_code(), "examples": found}))
+    save(RECORD, dump({"versions": find_versions(), "code": hash_code(), "examples": found}))
     save(DOCS / "gallery.md", write_page(found))
 
 

@@ -184,7 +184,7 @@ def write_page(found: dict[str, Any]) -> str:
     codes = ", ".join(sorted({run["code"] for run in found["cases"] + found["draws"]}))
     return f"""# Is what is off found in a log?
 
-Made by `python benchmarks/identify_off.py` (code of the fits {codes}; {found["versions"]["processor"]}). Plant `graded`, process `paper`;
+Made by `python benchmarks/identify_off.py` (measured with version {found["versions"]["laserloop"]}; code of the fits {codes}; {found["versions"]["processor"]}). Plant `graded`, process `paper`;
 closed loops of the twin with a camera that is {DELAY} ticks late, {TICKS} ticks ({STRAIGHT} of `vertical`, which is one straight line then).
 The logs have commanded powers, the peak that each image showed and its place. `identify LOG --process paper` is told nothing of what is off.
 Values ± one standard error.

@@ -33,7 +33,7 @@ def write_page(file: Path) -> tuple[str, Figure]:
     seconds = np.median([run["seconds"] for run in runs])
     head = f"""# Is what is hidden in a plant found in its log?
 
-Made by `python benchmarks/identify.py` (code of the fits {codes}; {found["versions"]["processor"]}). Plant `graded`, process `paper`;
+Made by `python benchmarks/identify.py` (measured with version {found["versions"]["laserloop"]}; code of the fits {codes}; {found["versions"]["processor"]}). Plant `graded`, process `paper`;
 {len(runs)} closed loops of 320 ticks by the twin on paths of ten families drawn by seed. The plant absorbs 0.83 of the power (the
 process says 1), has 8 % more diffusivity (less heat capacity), and a camera that is two ticks late with 5 K of noise in every pixel.
 `laserloop identify LOG --process paper` is told none of it.

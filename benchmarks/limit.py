@@ -21,6 +21,7 @@ from laserloop.control.problem import MpcProblem, Question
 from laserloop.native.build import load_library
 from laserloop.native.network import CEngine, list_sources, pack_network
 from laserloop.predict.model import find_model
+from laserloop.versions import find_versions
 
 ROOT = Path(__file__).parent.parent
 FloatArray = NDArray[np.float64]
@@ -76,7 +77,9 @@ def main() -> None:
     options = parser.parse_args()
     found = measure(options.model, options.problems)
     (options.docs / "results").mkdir(parents=True, exist_ok=True)
-    (options.docs / "results" / "limit.json").write_text(json.dumps(found, indent=1))
+    (options.docs / "results" / "limit.json").write_text(
+        json.dumps(found | {"versions": find_versions()}, indent=1)
+    )
     page = write_page(found)
     (options.docs / "results" / "limit.md").write_text(page)
     print(page)

@@ -17,7 +17,7 @@ def write_page(file: Path) -> tuple[str, Figure]:
     margins, count = found["margins"], found["count"]
     head = f"""# Are margins kept as often as promised?
 
-Made by `python benchmarks/margins.py` (code {found["code"]}; {found["versions"]["processor"]}). Plant `graded`, process `304`
+Made by `python benchmarks/margins.py` (measured with version {found["versions"]["laserloop"]}; code {found["code"]}; {found["versions"]["processor"]}). Plant `graded`, process `304`
 with 5 K of noise in every pixel and images one tick late; 320 ticks along paths of ten families drawn by seed, absorptivity
 anywhere within 10 % of what the process says and unknown.
 

@@ -22,6 +22,7 @@ from laserloop.plant import PLANTS, Plant, PlantSettings
 from laserloop.plant.paper import Grid, PaperHeat
 from laserloop.process import Material, Process, find_process, shipped_materials
 from laserloop.process.material import Melting
+from laserloop.versions import find_versions
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 sys.path.insert(0, str(Path(__file__).parent.parent))  # the exact solutions are with the tests
@@ -195,7 +196,7 @@ def main() -> None:
             "random": [try_random(seed) for seed in range(options.random)],
         }
     options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "melting.json").write_text(json.dumps(found, indent=1))
+    (options.out / "melting.json").write_text(json.dumps(found | {"versions": find_versions()}, indent=1))
     trials = found["random"]
     print(
         f"{sum(row['failed_ticks'] for row in found['tracks'])} failed ticks of tracks, runs that boiled: {sum(row['boiled'] for row in found['tracks'])}"

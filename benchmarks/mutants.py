@@ -27,6 +27,8 @@ from typing import Any
 
 import yaml
 
+from laserloop.versions import find_versions
+
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"
 SHELF = ROOT / "mutants"  # mutmut's own
@@ -102,7 +104,8 @@ def main() -> None:
         "by_hand": [break_by_hand(**entry) for entry in known["by_hand"]],
     }
     (RESULTS / "mutants.json").write_text(
-        json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        json.dumps(content | {"versions": find_versions()}, indent=1, ensure_ascii=False) + "\n",
+        encoding="utf-8",
     )
     page = write_page(content)
     (RESULTS.parent / "development" / "mutants.md").write_text(page, encoding="utf-8")
@@ -313,7 +316,7 @@ What do the tests notice? The code is broken in small ways, one at a time, and t
 
 **{noticed} of {sample} are noticed** (aim: 85 %); {silent} are not, {unexplained} of them without a reason why that is harmless. Of breaks by hand that once passed the whole suite {by_hand} are noticed now. Seed 0 flatters: its survivors were looked at and tests were sharpened for them (before, 86 % were noticed). `python benchmarks/mutants.py --seed 1` takes a fresh sample.
 
-Made by `make mutants SAMPLE={size}`: {drawn} (seed {seed}), run by mutmut against the tests of their own room. Left out are decorated functions, type hints, what stands outside functions, and texts for people. All figures, the survivors with their reasons and the breaks by hand: `docs/results/mutants.json`; rooms are named as they were when it was made.
+Made by `make mutants SAMPLE={size}`: {drawn} (seed {seed}), run by mutmut against the tests of their own room. Left out are decorated functions, type hints, what stands outside functions, and texts for people. All figures, the survivors with their reasons and the breaks by hand: `docs/results/mutants.json`; rooms are named as in version 0.2.0, with which it was measured.
 """
 
 

@@ -160,7 +160,7 @@ def write_page(kept: dict[str, Any]) -> str:
     )
     return f"""# A machine that is a little off
 
-Made by `python benchmarks/off_machine.py --label after`: closed loops on the plant `graded`, process `304` (window 760 to 800 K, beam of σ = 100 µm, ticks of
+Made by `python benchmarks/off_machine.py --label after` (measured with version 0.2.0): closed loops on the plant `graded`, process `304` (window 760 to 800 K, beam of σ = 100 µm, ticks of
 125 µs), {kept["after"]["processor"]}. What is off is not in the process. Each cell: RMS from 780 K over settled ticks, mean of {len(PATHS)} paths of {TICKS}
 ticks (the worst path), and the hottest tick of all, K. Paths: {", ".join(f"`{name}`" for name in PATHS)}; each alone, and the twin that corrected
 only its gain: `docs/results/off_machine.json`.
@@ -212,6 +212,7 @@ def main() -> None:
         "loop_code": hash_loop(),
     }
     kept[options.label] = {"rows": rows, **about, "processor": find_versions()["processor"]}
+    kept["versions"] = find_versions()
     save(file, dump(kept))
     if "after" in kept:
         save(RESULTS / "off_machine.md", write_page(kept))

@@ -10,7 +10,7 @@ Row = dict[str, Any]
 HEAD = """# Plans: file in, better file out
 
 Each file is read, planned with the twin alone, written in its own format, read again and simulated on `graded`; of that plant the plan has used one straight
-line at the same speed (its gain). Ranges are T_max over the [ticks that count](../theory.md#scores). Made by `python benchmarks/plan.py`; figures
+line at the same speed (its gain). Ranges are T_max over the [ticks that count](../theory.md#scores). Made by `python benchmarks/plan.py` (measured with version 0.2.0, `times.json` with version 0.1.0); figures
 in `docs/results/plan/*.json`.
 """
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from laserloop.bench.plant import CP, RHO, SCALES, K, Scale, drive_peaks, make_serpentine, solve_peaks
 from laserloop.paths import find_path
 from laserloop.plant import PLANTS, make_plant
+from laserloop.versions import find_versions
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"
@@ -233,7 +234,7 @@ def write_page(found: dict[str, Any]) -> str:
     text = [
         "# The plant, checked",
         "",
-        "Made by `python benchmarks/plant_checks.py` with the functions of `tests/validation`. `graded` is the nested plant; errors of the",
+        "Made by `python benchmarks/plant_checks.py` (measured with version 0.2.0) with the functions of `tests/validation`. `graded` is the nested plant; errors of the",
         "peak are shares of the mean rise, from the first tick on.",
         "",
         f"**Exact integral.** Serpentine of five 2 mm lines, 0.1 mm apart, constant properties (k {K:g} W/mK, ρ {RHO:g} kg/m³,",
@@ -356,7 +357,9 @@ def main() -> None:
             "refined": measure_refined(),
             "melting": measure_melting(),
         }
-    (RESULTS / "plant_checks.json").write_text(json.dumps(found, indent=1) + "\n")
+    (RESULTS / "plant_checks.json").write_text(
+        json.dumps(found | {"versions": find_versions()}, indent=1) + "\n"
+    )
     page = write_page(found)
     (RESULTS / "plant_checks.md").write_text(page)
     print(page)

@@ -37,6 +37,7 @@ from laserloop.plant.paper import PaperHeat
 from laserloop.process import Beam, Laser, Material, Process
 from laserloop.process.heat_table import tabulate
 from laserloop.process.material import Melting
+from laserloop.versions import find_versions
 
 FloatArray = NDArray[np.float64]
 ROOT = Path(__file__).parent.parent
@@ -435,7 +436,7 @@ def write_markdown(found: dict[str, Any]) -> str:
     text = [
         "# How fast are the plants, and how far from the core's limits?",
         "",
-        "Made by `python benchmarks/plant_speed.py --old … --tracks …` (CPU time of one thread on one core of a shared machine,",
+        "Made by `python benchmarks/plant_speed.py --old … --tracks …` (measured with version 0.2.0; CPU time of one thread on one core of a shared machine,",
         "whose load differs from part to part: trust ratios).",
         "",
         "## `paper`",
@@ -545,7 +546,7 @@ def main() -> None:
             print(name, found[name], flush=True)
     found["bench"] = run_bench(options.reference_steps)
     options.out.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(found, indent=1) + "\n")
+    file.write_text(json.dumps(found | {"versions": find_versions()}, indent=1) + "\n")
     page = write_markdown(found)
     (options.out / "plant_speed.md").write_text(page)
     print(page)

@@ -17,6 +17,8 @@ from typing import Any
 
 from page import format_rows
 
+from laserloop.versions import find_versions
+
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 ALONE = ("timing", "report")  # stages that keep to one process
 CREWS = (1, 2, 4, 8, 16)
@@ -40,7 +42,9 @@ def main() -> None:
     }
     if options.full is not None:
         content["full"] = estimate(options.full)
-    (RESULTS / "scaling.json").write_text(json.dumps(content, indent=1) + "\n")
+    (RESULTS / "scaling.json").write_text(
+        json.dumps(content | {"versions": find_versions()}, indent=1) + "\n"
+    )
     page = write_page(content)
     (RESULTS / "scaling.md").write_text(page)
     print(page)

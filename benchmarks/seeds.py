@@ -261,7 +261,7 @@ def write_page(rows: list[Row], versions: dict[str, str]) -> str:
             "",
             "> Measured with bilinear previews, by `paper-base-bilinear`, `paper-corner-bilinear` and their kin.",
             "",
-            f"Made by `python benchmarks/seeds.py` ({versions['processor']}); figures in `docs/results/seeds.json`. Plant `paper`, process `304`, the",
+            f"Made by `python benchmarks/seeds.py` (measured with version {versions['laserloop']}; {versions['processor']}); figures in `docs/results/seeds.json`. Plant `paper`, process `304`, the",
             "publication's network, cost and unseen diagonal: 320 ticks, no margin, the compiled solver. Each dot is one short training; zero is 800 K.",
             "",
             *tell_sentence(rows),

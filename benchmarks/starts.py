@@ -105,7 +105,7 @@ def main() -> None:
         print(options.label, *(f"{name} {value}" for name, value in row.items()))
     kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     about = {"plant": "graded", "process": Process().hash, "processor": find_versions()["processor"]}
-    save(RESULTS, dump(kept | {options.label: {"rows": rows, **about}}))
+    save(RESULTS, dump(kept | {options.label: {"rows": rows, **about}, "versions": find_versions()}))
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def write_head(tables: dict[str, Any]) -> str:
     processor = sorted({found["versions"]["processor"] for found in tables.values()})
     return f"""# What the physics twin holds
 
-Made by `python benchmarks/twin.py` (code {", ".join(codes)}; {", ".join(processor)}). {SETTING}, where
+Made by `python benchmarks/twin.py` (measured with version 0.2.0, `baselines.json` with version 0.1.0; code {", ".join(codes)}; {", ".join(processor)}). {SETTING}, where
 nothing else is said; figures in `docs/results/twin/*.json`. T_max is the peak between the nodes; the twin aims at 780 K. Scores are over the [ticks that count](../theory.md#scores). Paths are drawn by seed from
 [ten families](../how-to/own-path.md); the twin's settings were chosen on seeds below 1000, the paths here have seeds from
 1000 on. `outside` counts ticks outside the window, |ΔP| is the mean change of power from tick to tick."""

@@ -27,6 +27,7 @@ from view_pictures import CHROMIUM
 
 from laserloop.live.app import MOST_SESSIONS
 from laserloop.live.server import HEAD_S
+from laserloop.versions import find_versions
 
 WARM_S = 15.0  # until the server's workers are warm
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
@@ -52,7 +53,7 @@ def main() -> None:
         found["attacks"] = attack()
     if "speed" in wanted:
         found["speed"] = measure(options.repeats)
-    file.write_text(json.dumps(found, indent=1) + "\n")
+    file.write_text(json.dumps(found | {"versions": find_versions()}, indent=1) + "\n")
     page = write_page(found)
     (RESULTS.parent / "development" / "attacks.md").write_text(page)
     print(page)
@@ -128,7 +129,7 @@ def write_page(found: dict[str, Any]) -> str:
     lines = [
         "# The live bench, attacked and timed",
         "",
-        f"Made by `python benchmarks/view.py` on {found['machine']['cores']} cores ({found['machine']['processor']}): "
+        f"Made by `python benchmarks/view.py` (measured with version 0.2.0) on {found['machine']['cores']} cores ({found['machine']['processor']}): "
         "`laserloop view`, Chromium without a window on the same machine, process `304`, plant `graded`; figures in `docs/results/view.json`.",
         "",
     ]

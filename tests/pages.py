@@ -6,12 +6,13 @@ import signal
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
+from typing import Any
 from unittest.mock import patch
 from urllib.request import urlopen
 
@@ -255,3 +256,19 @@ def make_clone(folder: Path) -> None:
     (tools / "activate").write_text(f'PATH="{tools}:$PATH"\n')
     for stamp in (".core", ".ready"):
         (tools.parent / stamp).touch()
+
+
+def judge_results(found: Mapping[str, Any], page: str, present: Collection[str]) -> str:
+    """What a page fails to say of a results file that it shows; empty if it says it all.
+
+    The file names the version it was measured with (`versions.laserloop`). Unless it was measured by the code
+    that is here now (`code`), the page says "version" and that number. It names the command that makes it.
+    """
+    version = found.get("versions", {}).get("laserloop")
+    if version is None:
+        return "the file must say with which version it was measured, under versions.laserloop"
+    if not re.search(r"`(python benchmarks/|python examples/|make |laserloop )", page):
+        return "the page must name the command that makes it"
+    if found.get("code") not in present and not re.search(rf"version\s+{re.escape(version)}\b", page):
+        return f"the code is another by now: the page must say that it was measured with version {version}"
+    return ""

@@ -1,12 +1,15 @@
 """Every code block of the pages runs here: Python as it stands, commands as a newcomer types them."""
 
+import json
 import re
 import runpy
 import tomllib
 from pathlib import Path
 
 import pytest
-from tests.pages import ROOT, Block, make_clone, read_blocks, run_page
+from tests.pages import ROOT, Block, judge_results, make_clone, read_blocks, run_page
+
+from laserloop.versions import hash_code, hash_loop
 
 RESULTS = ROOT / "docs" / "results"  # pages of measurements, made by benchmarks
 PAGES = sorted(
@@ -87,6 +90,35 @@ def test_the_readme_names_every_extra_that_users_install() -> None:
     users = set(project["optional-dependencies"]) - {"docs", "dev", "gym"}
     said = (ROOT / "README.md").read_text(encoding="utf-8")
     assert {extra for extra in users if f"`{extra}`" in said} == users
+
+
+SHOWN_ON = {  # results files that another page shows than docs/results/NAME.md, for NAME.json or NAME/….json
+    "demo": "README.md",
+    "starts": "docs/results/nested_plant.md",
+    "dark_jumps": "docs/how-to/own-path.md",
+    "environments": "docs/how-to/gymnasium.md",
+    "melting": "docs/decisions/0008-melting.md",
+    "mutants": "docs/development/mutants.md",
+    "view": "docs/development/attacks.md",
+    "gallery": "docs/gallery.md",
+    "figures": "docs/how-it-works.md",
+}
+FILES = [
+    *RESULTS.rglob("*.json"),
+    ROOT / "docs" / "gallery.json",
+    ROOT / "docs" / "how-it-works" / "figures.json",
+]
+
+
+@pytest.mark.parametrize("file", sorted(FILES), ids=name)
+def test_a_page_says_with_which_version_its_figures_were_measured(file: Path) -> None:
+    about = (
+        file.stem if file.parent in (RESULTS, *(other.parent for other in FILES[-2:])) else file.parent.name
+    )
+    page = ROOT / SHOWN_ON.get(about, f"docs/results/{about}.md")
+    found = json.loads(file.read_text(encoding="utf-8"))
+    wrong = judge_results(found, page.read_text(encoding="utf-8"), {hash_code(), hash_loop()})
+    assert not wrong, f"{name(page)}, of {name(file)}: {wrong}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.pages import agree, make_clone, run_page
+from tests.pages import agree, judge_results, make_clone, run_page
 
 GOOD = """# A page
 
@@ -89,3 +89,26 @@ def test_numbers_agree_to_the_last_digit_shown_or_within_what_is_beside_them(
     shown: str, printed: str, right: bool
 ) -> None:
     assert agree(shown, printed) == right
+
+
+MADE = "Made by `python benchmarks/mine.py` (measured with version 0.2.0)."
+
+
+@pytest.mark.parametrize(
+    ("code", "version", "page", "told"),
+    [
+        ("old", "0.2.0", MADE, ""),
+        ("new", "0.2.0", "Made by `python benchmarks/mine.py`.", ""),
+        ("old", "0.2.0", "Made by `python benchmarks/mine.py`.", "measured with version 0.2.0"),
+        ("old", "0.1.0", MADE, "measured with version 0.1.0"),
+        ("new", None, MADE, "under versions.laserloop"),
+        ("new", "0.2.0", "Measured with version 0.2.0.", "the command"),
+    ],
+)
+def test_a_results_file_of_other_code_needs_its_version_on_the_page(
+    code: str, version: str | None, page: str, told: str
+) -> None:
+    found = {"code": code} | ({"versions": {"laserloop": version}} if version else {})
+    said = judge_results(found, page, {"new"})
+    assert told in said
+    assert bool(told) == bool(said)
