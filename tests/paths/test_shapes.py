@@ -70,23 +70,6 @@ def test_the_horizontal_raster_exchanges_the_axes(hatch: float, corner: tuple[in
     np.testing.assert_array_equal(horizontal, vertical[:, ::-1])
 
 
-@pytest.mark.parametrize("hatch", [0.0, -1e-4, np.nan, 3.1e-3])
-def test_a_hatch_that_does_not_fit_is_refused(hatch: float) -> None:
-    with pytest.raises(BadInput, match="hatch must be"):
-        trace_vertical(1e-2, hatch=hatch)
-
-
-@pytest.mark.parametrize("first_line", [-1, 7])
-def test_a_line_outside_the_area_is_refused(first_line: int) -> None:
-    with pytest.raises(BadInput, match=f"first line must be 0 to 6 at this hatch, but is {first_line}"):
-        trace_vertical(1e-2, first_line=first_line)
-
-
-def test_a_corner_that_is_none_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"two signs, each -1 or 1, but is \(0, 1\)"):
-        trace_vertical(1e-2, corner=(0, 1))
-
-
 @settings(deadline=None, max_examples=30)
 @given(st.floats(0.5, 6), st.floats(0.2 * mm, 1.5 * mm), st.floats(-7, 7), st.booleans())
 def test_the_spiral_grows_in_proportion_to_its_angle_then_keeps_its_radius(
@@ -137,26 +120,6 @@ def test_the_inward_spiral_runs_from_the_circle_smoothly_through_the_centre(cloc
         np.abs(np.diff(headings)).max() < 0.062
     )  # one chord and the joint with the circle: 0.007 + 1/(2π·3) rad
     assert (np.diff(headings)[10:-10].sum() < 0) == clockwise
-
-
-@pytest.mark.parametrize(
-    ("settings", "match"),
-    [
-        ({"turns": 0.0}, "0.5 to 100 turns"),
-        ({"turns": np.nan}, "0.5 to 100 turns"),
-        ({"radius": 0.0}, "radius must be"),
-        ({"radius": 2e-3}, "radius must be"),
-        ({"start_angle": np.inf}, "start angle must be finite"),
-    ],
-)
-def test_an_impossible_spiral_is_refused(settings: dict[str, float], match: str) -> None:
-    with pytest.raises(BadInput, match=match):
-        trace_spiral(
-            1e-2,
-            turns=settings.get("turns", 3.0),
-            radius=settings.get("radius", 1e-3),
-            start_angle=settings.get("start_angle", 0.0),
-        )
 
 
 def test_the_diagonal_is_a_closed_bow_tie_with_four_turns_of_135_degrees() -> None:
