@@ -25,7 +25,8 @@ from arena_page import write_page
 from arena_rows import choose, first, share_further, share_tasks
 
 from laserloop.loop.scenario import TICKS
-from laserloop.report.save import save, save_figure
+from laserloop.report.figures import save_figure
+from laserloop.store import save
 from laserloop.studies.arena.benchmark import (
     Benchmark,
     make_benchmark,

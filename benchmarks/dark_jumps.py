@@ -21,8 +21,8 @@ from laserloop.data.episode import Episode, simulate
 from laserloop.paths import ScanPath, find_path
 from laserloop.plant import make_plant
 from laserloop.process import Process, find_process
-from laserloop.report.figures import COLD, FAINT, HOT, INK, STYLE
-from laserloop.report.save import dump, save, save_figure
+from laserloop.report.figures import COLD, FAINT, HOT, INK, STYLE, save_figure
+from laserloop.store import dump, save
 from laserloop.versions import find_versions
 
 ROOT = Path(__file__).parent.parent

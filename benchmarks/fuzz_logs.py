@@ -23,7 +23,7 @@ from fuzzing import fuzz, judge
 from PIL import Image
 
 from laserloop.logs import read_log
-from laserloop.report.save import dump
+from laserloop.store import dump
 
 ROOT = Path(__file__).parent.parent
 CELLS = [

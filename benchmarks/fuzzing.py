@@ -10,7 +10,7 @@ from typing import Any
 
 import laserloop
 from laserloop.bad_input import BadInput
-from laserloop.report.save import dump, save
+from laserloop.store import dump, save
 from laserloop.versions import find_versions, hash_source
 
 CHUNK = 5000  # files between two savings

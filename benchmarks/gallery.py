@@ -19,8 +19,8 @@ from unittest.mock import patch
 from light_and_dark import save_pair
 from matplotlib.figure import Figure
 
-from laserloop.report import save as saving
-from laserloop.report.save import dump, save
+from laserloop.report import figures as saving
+from laserloop.store import dump, save
 from laserloop.versions import find_versions, hash_code
 
 ROOT = Path(__file__).parent.parent

@@ -10,8 +10,9 @@ from pathlib import Path
 from light_and_dark import save_pair
 
 from laserloop.cli.run import run_demo
+from laserloop.report.figures import save_figure
 from laserloop.report.run_figures import draw_side_by_side
-from laserloop.report.save import dump, save, save_figure
+from laserloop.store import dump, save
 from laserloop.versions import find_versions, hash_code
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"

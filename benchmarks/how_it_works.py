@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import laserloop as ll
 from laserloop.predict.twin.twin import TwinPredictor
-from laserloop.report.save import dump, save
+from laserloop.store import dump, save
 from laserloop.versions import find_versions, hash_code
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -34,7 +34,8 @@ from laserloop.paths import ScanPath
 from laserloop.plant import Camera, Plant, make_plant
 from laserloop.process import Process
 from laserloop.process.process import mismatch
-from laserloop.report.save import dump, save, save_figure
+from laserloop.report.figures import save_figure
+from laserloop.store import dump, save
 from laserloop.versions import find_versions, hash_code
 
 ROOT = Path(__file__).parent.parent

@@ -28,7 +28,7 @@ from laserloop.native.twin import make_twin
 from laserloop.paths import find_path
 from laserloop.plant import Camera, Image, PlantSettings
 from laserloop.process import Process
-from laserloop.report.save import dump, save
+from laserloop.store import dump, save
 from laserloop.versions import find_versions, hash_code
 
 ROOT = Path(__file__).parent.parent

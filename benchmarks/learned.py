@@ -26,7 +26,7 @@ from laserloop.predict.model import find_model
 from laserloop.predict.twin import TwinPredictor
 from laserloop.predict.window import WindowPredictor
 from laserloop.process import find_process
-from laserloop.report.save import dump, save
+from laserloop.store import dump, save
 from laserloop.studies.arena.entrant import COST_FILE, Entrant, TaskContext
 from laserloop.studies.arena.entrants import LEARNERS, find_entrant, find_model_folder
 from laserloop.studies.arena.tasks import SPLITS

@@ -14,7 +14,7 @@ from arena import read
 from arena_rows import choose
 from scipy.stats import spearmanr
 
-from laserloop.report.save import save
+from laserloop.store import save
 
 Row = dict[str, Any]
 LEVELS = ("off", "nominal", "hard")

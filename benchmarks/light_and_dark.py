@@ -12,7 +12,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 
-from laserloop.report.save import save
+from laserloop.store import save
 
 COLOURS = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
 SVG: Any = {"svg.fonttype": "none", "svg.hashsalt": "laserloop"}  # text stays text; the same bytes every time

@@ -28,8 +28,8 @@ from laserloop.loop.scenario import Scenario, keep_case
 from laserloop.loop.tune import RUNS, Draws, find_margins_of
 from laserloop.paths.path import mark_settled
 from laserloop.process import Process
-from laserloop.report.save import dump, save, save_figure
-from laserloop.store import has_case
+from laserloop.report.figures import save_figure
+from laserloop.store import dump, has_case, save
 from laserloop.versions import find_versions, hash_code
 
 ROOT = Path(__file__).parent.parent

@@ -31,7 +31,7 @@ from laserloop.paths import ScanPath, find_path
 from laserloop.plant import Camera, Image, Plant, PlantSettings, Surface
 from laserloop.predict.twin import TwinPredictor
 from laserloop.process import Process
-from laserloop.report.save import dump, save
+from laserloop.store import dump, save
 from laserloop.versions import find_versions, hash_loop
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"

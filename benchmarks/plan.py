@@ -32,7 +32,7 @@ from laserloop.planning.commands import PlanSettings
 from laserloop.planning.job import FilePlan, Job, plan_job
 from laserloop.planning.verify import replan, simulate_plan
 from laserloop.process import Process, find_process
-from laserloop.report.save import dump, save
+from laserloop.store import dump, save
 from laserloop.versions import find_versions, hash_code
 
 ROOT = Path(__file__).parent.parent

@@ -33,7 +33,8 @@ from laserloop.predict.model import Model, find_model, save_model
 from laserloop.predict.networks import MsDeepONet
 from laserloop.predict.training import FitSettings, Progress, describe_data, fit
 from laserloop.process import Process
-from laserloop.report.save import save, save_figure
+from laserloop.report.figures import save_figure
+from laserloop.store import save
 from laserloop.versions import find_versions
 
 ROOT = Path(__file__).parent.parent

@@ -23,7 +23,7 @@ from laserloop.paths import ScanPath
 from laserloop.plant import make_plant
 from laserloop.predict.twin import TwinPredictor
 from laserloop.process import Process
-from laserloop.report.save import dump, save
+from laserloop.store import dump, save
 from laserloop.versions import find_versions
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results" / "starts.json"

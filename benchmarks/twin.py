@@ -27,8 +27,7 @@ from laserloop.jobs import check_workers, open_cluster, share_out
 from laserloop.loop.scenario import Scenario, keep_case
 from laserloop.predict.twin.rollout import judge_reach
 from laserloop.report.record import mark_judged
-from laserloop.report.save import dump, save
-from laserloop.store import has_case
+from laserloop.store import dump, has_case, save
 from laserloop.versions import find_versions, hash_code
 
 ROOT = Path(__file__).parent.parent

@@ -10,7 +10,7 @@ import numpy as np
 from twin_figures import draw_disturbances, draw_unseen, draw_widest
 from twin_trials import DISTURBANCES, DISTURBED, EXACT, UNSEEN
 
-from laserloop.report.save import save_figure
+from laserloop.report.figures import save_figure
 
 Row = dict[str, Any]
 SHOWN = ("unseen", "disturbances", "alloys", "special", "blind")  # tables

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import laserloop as ll
-from laserloop.report.figures import draw_history
-from laserloop.report.save import save_figure
+from laserloop.report.figures import draw_history, save_figure
 
 
 def main(picture: str | None = None) -> float:

@@ -6,8 +6,8 @@ import laserloop as ll
 from laserloop.paths.files import ScanFile
 from laserloop.planning.job import Job
 from laserloop.planning.verify import plan_refined
+from laserloop.report.figures import save_figure
 from laserloop.report.plans import draw_plan
-from laserloop.report.save import save_figure
 
 FILE = Path(__file__).parent / "bracket.gcode"
 

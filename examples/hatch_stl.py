@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 import laserloop as ll
 from laserloop.paths import Placement, ScanFile
 from laserloop.planning.job import Job, plan_job
+from laserloop.report.figures import save_figure
 from laserloop.report.plans import draw_plan
-from laserloop.report.save import save_figure
 
 
 def hatch(file: Path, *, layer_um: float = 40.0, hatch_um: float = 100.0, turn_deg: float = 67.0) -> str:

@@ -8,8 +8,8 @@ import laserloop as ll
 from laserloop.identification import FitSettings, identify
 from laserloop.logs import read_log
 from laserloop.loop.scenario import Scenario, prepare
+from laserloop.report.figures import save_figure
 from laserloop.report.plans import draw_fit
-from laserloop.report.save import save_figure
 
 
 def main(picture: str | None = None) -> float:

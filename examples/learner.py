@@ -9,7 +9,7 @@ import numpy as np
 
 import laserloop.gym  # noqa: F401  # registers the environments
 from laserloop.control.policy import PARTS
-from laserloop.report import save
+from laserloop.report.figures import save_figure
 
 ERROR, LOOPS = slice(PARTS["error"].start, PARTS["error"].start + 1), 100  # error of the newest image
 
@@ -51,7 +51,7 @@ def main(picture: str | None = None) -> float:
         figure, axes = plt.subplots(figsize=(6.0, 2.6), layout="constrained")
         axes.plot(T)
         axes.set(xlabel="tick", ylabel="T_max, K", ylim=(700.0, 830.0))
-        save.save_figure(Path(picture), figure)
+        save_figure(Path(picture), figure)
     return float(highest)
 
 

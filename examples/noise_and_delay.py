@@ -4,8 +4,8 @@ from pathlib import Path
 
 import laserloop as ll
 from laserloop.loop.scenario import Scenario, prepare
+from laserloop.report.figures import save_figure
 from laserloop.report.run_figures import draw_comparison
-from laserloop.report.save import save_figure
 
 
 def main(picture: str | None = None) -> float:

@@ -37,6 +37,7 @@ DOORS: dict[str, set[str]] = {
             "quantity",
             "report",
             "live",
+            "store",
             "studies",
             "versions",
         ),
@@ -73,7 +74,7 @@ DOORS: dict[str, set[str]] = {
     "predict": {"bad_input", "data", "paths", "plant", "process", "store"},
     "process": {"bad_input", "quantity"},
     "quantity": set(),
-    "report": {"bad_input", "data", "loop"},
+    "report": {"bad_input", "data", "loop", "store"},
     "script": {
         *("bad_input", "control", "identification", "logs", "loop", "paths", "planning", "plant", "process"),
         "report",

@@ -18,7 +18,7 @@ def test_a_picture_shows_the_margin_that_was_kept(
     controller: str, delta_k: float | None, drawn: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figures: list[Figure] = []
-    monkeypatch.setattr("laserloop.report.save.save_figure", lambda file, figure: figures.append(figure))
+    monkeypatch.setattr("laserloop.report.figures.save_figure", lambda file, figure: figures.append(figure))
     run = ll.close_loop(controller, ll.find_path("diagonal", ticks=12), delta_k=delta_k)
     ll.plot(run, tmp_path / "run.png")
     lines = [

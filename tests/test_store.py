@@ -1,6 +1,7 @@
 """Cases: computed once, kept whole, found again."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 import laserloop
 from laserloop.bad_input import BadInput
-from laserloop.store import RESULT_FILE, has_case, name_case, solve_case
+from laserloop.store import RESULT_FILE, check_target, dump, has_case, name_case, save, solve_case
 from laserloop.versions import hash_code, hash_source
 
 
@@ -75,3 +76,58 @@ def test_a_damaged_result_is_named_and_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"result\.json must be a JSON object"):
         solve_case(tmp_path, settings, lambda: {"b": 3})
     assert result.read_text() == "[1, 2"
+
+
+def test_a_file_replaces_its_former_self_and_leaves_no_trace(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "folder" / "a.txt"
+    save(file, "first")
+    save(file, "zwölf µm")
+    assert file.read_text(encoding="utf-8") == "zwölf µm"
+    assert os.listdir(file.parent) == ["a.txt"]
+
+
+def test_a_failed_save_keeps_the_former_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.txt"
+    save(file, "first")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="No space"):
+        save(file, "second")
+    assert file.read_text() == "first"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_failed_save_names_the_file_that_was_meant(tmp_path: Path) -> None:
+    file = tmp_path / f"{'a' * 250}.txt"  # with the temporary's letters more, too long a name for a file
+    with pytest.raises(OSError, match="too long") as failed:
+        save(file, "text")
+    assert failed.value.filename == str(file)
+
+
+def test_a_link_keeps_pointing_to_its_file(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    save(tmp_path / "link", "text")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "text"
+
+
+def test_a_device_stays_a_device() -> None:
+    save(Path("/dev/null"), "text")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_hopeless_targets_are_seen_in_advance(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for target in (tmp_path, tmp_path / "file" / "x"):
+        with pytest.raises(OSError, match="directory"):
+            check_target(target)
+    check_target(tmp_path / "not" / "yet" / "there")
+    assert not (tmp_path / "not").exists()
+
+
+def test_json_knows_no_nan() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        dump({"t_max_k": float("nan")})

@@ -27,21 +27,6 @@ if TYPE_CHECKING:
     )
     from laserloop.script import close_loop, identify, plan, plot
 
-_ROOMS = {
-    "bad_input": ("BadInput",),
-    "control": ("Action", "Controller", "MpcProblem", "Preview", "Status"),
-    "data.episode": ("Episode", "simulate"),
-    "loop.controllers": ("make_controller",),
-    "loop.record": ("Run", "score"),
-    "paths": ("ScanPath", "find_path"),
-    "plant": ("Camera", "Image", "Plant", "Surface", "make_plant"),
-    "process": (
-        *("CameraSettings", "Material", "Process"),
-        *("find_material", "find_process", "read_material", "read_process"),
-    ),
-    "script": ("close_loop", "identify", "plan", "plot"),
-}
-
 __all__ = [
     "Action",
     "BadInput",
@@ -75,7 +60,7 @@ __all__ = [
 ]
 
 
-_fetch = fetch_from(__name__, _ROOMS)
+_fetch = fetch_from(__name__)
 
 
 def __getattr__(name: str) -> object:

@@ -30,12 +30,12 @@ def check_kind(value: object, kind: type[Kind], what: str, cure: str) -> Kind:
     raise BadInput(f"{what} must be {name}, but got {show(value)}; {cure}.")
 
 
-def guess(given: object, known: Iterable[object]) -> str:
+def guess(wrong: object, known: Iterable[object]) -> str:
     """` (did you mean …?)` with the known word nearest to what was given, if one is near enough."""
     from difflib import get_close_matches
 
     words = {str(word).lower(): str(word) for word in known}
-    near = get_close_matches(str(given)[:100].lower(), list(words), n=1, cutoff=0.7)
+    near = get_close_matches(str(wrong)[:100].lower(), list(words), n=1, cutoff=0.7)
     return f" (did you mean {words[near[0]]}?)" if near else ""
 
 

@@ -86,10 +86,10 @@ def _attempt(what: str, test: Callable[[], str]) -> _Check:
     """A test that may fail in any way."""
     began = perf_counter()
     try:
-        found = test()
+        sentence = test()
     except Exception as error:  # whatever is broken here is what a doctor has to tell
         return _Check(what, f"{type(error).__name__}: {error}", "failed")
-    return _Check(what, f"{found} ({perf_counter() - began:.1f} s)")
+    return _Check(what, f"{sentence} ({perf_counter() - began:.1f} s)")
 
 
 def try_plant() -> str:

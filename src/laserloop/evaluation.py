@@ -25,7 +25,7 @@ from laserloop.paths import ScanPath, find_path, names_file
 from laserloop.plant import make_plant
 from laserloop.predict.model import Model
 from laserloop.process import Process
-from laserloop.store import write_bytes
+from laserloop.store import save
 from laserloop.versions import hash_code
 
 __all__ = ["Trajectories", "calibrate", "evaluate", "measure_latency"]
@@ -60,13 +60,13 @@ class Trajectories:
         if file is None:
             return self._record(path, excitation, realisation)
         if file.exists():
-            kept = np.load(file, allow_pickle=False)
-            if kept.shape == (self.ticks + 1, len(COLUMNS)):
-                return np.asarray(kept, dtype=np.float64)
+            stored = np.load(file, allow_pickle=False)
+            if stored.shape == (self.ticks + 1, len(COLUMNS)):
+                return np.asarray(stored, dtype=np.float64)
         values = self._record(path, excitation, realisation)
         stream = io.BytesIO()
         np.save(stream, values)
-        write_bytes(file, stream.getvalue())
+        save(file, stream.getvalue())
         return values
 
     def find_file(self, path: str, excitation: Excitation, realisation: int) -> Path | None:
@@ -129,15 +129,20 @@ def measure_blind(
     """
     if not records:
         raise BadInput("an evaluation needs at least one record, got none: give it an episode")
-    horizon = model.architecture.horizon
     rng = np.random.default_rng(seed)
-    residuals = []
-    for values in records:
-        windows = cut_episode(
-            values, columns, horizon, stride=horizon, reading=model.reading, sampling=model.sampling
-        )
-        residuals.append(measure_errors(model, windows, noise=noise, rng=rng).residual)
-    return PredictionErrors(np.concatenate(residuals))
+    parts = [
+        measure_errors(model, _cut(model, values, columns), noise=noise, rng=rng).residual
+        for values in records
+    ]
+    return PredictionErrors(np.concatenate(parts))
+
+
+def _cut(model: Model, record: FloatArray, columns: Sequence[str] = COLUMNS) -> Windows:
+    """Windows of the blind protocol as the model was trained on them: each begins where the last one ends."""
+    horizon = model.architecture.horizon
+    return cut_episode(
+        record, columns, horizon, stride=horizon, reading=model.reading, sampling=model.sampling
+    )
 
 
 def measure_errors(
@@ -186,16 +191,16 @@ def evaluate(
     """
     trajectories = trajectories or Trajectories()
     kinds = tuple(excitations)
-    found: dict[Excitation, list[PredictionErrors]] = {kind: [] for kind in kinds}
+    errors: dict[Excitation, list[PredictionErrors]] = {kind: [] for kind in kinds}
     for n, (kind, realisation) in enumerate(product(kinds, range(realisations)), start=1):
         record = trajectories.get(path, kind, realisation)
-        found[kind].append(_measure(model, record, noise, realisation, shared=shared))
+        errors[kind].append(_measure(model, record, noise, realisation, shared=shared))
         if progress is not None:
             progress(n, len(kinds) * realisations)
-    rmse = {str(kind): float(np.mean([run.pooled for run in runs])) for kind, runs in found.items()}
-    spread = {str(kind): float(np.std([run.pooled for run in runs])) for kind, runs in found.items()}
-    everything = [run for runs in found.values() for run in runs]
-    per_step = {str(kind): _pool_steps(runs) for kind, runs in found.items()}
+    rmse = {str(kind): float(np.mean([run.pooled for run in runs])) for kind, runs in errors.items()}
+    spread = {str(kind): float(np.std([run.pooled for run in runs])) for kind, runs in errors.items()}
+    everything = [run for runs in errors.values() for run in runs]
+    per_step = {str(kind): _pool_steps(runs) for kind, runs in errors.items()}
     return {
         "path": path,
         "plant": trajectories.plant,
@@ -220,10 +225,7 @@ def _measure(model: Model, record: FloatArray, noise: float, seed: int, *, share
     """The errors on one trajectory, with noise in each temperature or one draw for all of a window."""
     if not shared:
         return measure_blind(model, [record], noise=noise, seed=seed)
-    horizon = model.architecture.horizon
-    windows = cut_episode(
-        record, horizon=horizon, stride=horizon, reading=model.reading, sampling=model.sampling
-    )
+    windows = _cut(model, record)
     offset = np.random.default_rng(seed).normal(0.0, noise, (len(windows), 1))
     return measure_errors(model, replace(windows, temps=windows.temps + offset))
 
@@ -233,11 +235,8 @@ def track(
 ) -> dict[str, Any]:
     """Truth and blind prediction tick by tick along one fresh trajectory, window after window."""
     trajectories = trajectories or Trajectories()
-    horizon = model.architecture.horizon
-    record = trajectories.get(path, excitation, 0)
-    windows = cut_episode(
-        record, horizon=horizon, stride=horizon, reading=model.reading, sampling=model.sampling
-    )
+    windows = _cut(model, trajectories.get(path, excitation, 0))
+    horizon = windows.horizon
     predicted = model.predict(windows.branch, windows.temps, windows.location)
     ticks = windows.tick[:, np.newaxis] + np.arange(1, horizon + 1)
     return {
@@ -270,12 +269,12 @@ def calibrate(model: Model, data: str | Path, *, quantile: float = QUANTILE) -> 
         by=training.get("split", "window"),
         share=training.get("held_out", 0.2),
     )
-    kept = windows.take(held)
-    residual = _find_residuals(model, kept)
+    part = windows.take(held)
+    residual = _find_residuals(model, part)
     per_excitation = {
-        str(kind): margins(residual[kept.excitation == code], quantile)
+        str(kind): margins(residual[part.excitation == code], quantile)
         for code, kind in enumerate(EXCITATIONS)
-        if (kept.excitation == code).any()
+        if (part.excitation == code).any()
     }
     return {
         **margins(residual, quantile),

@@ -274,10 +274,10 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def check_versions(found: Mapping[str, Any]) -> None:
+def check_versions(versions: Mapping[str, Any]) -> None:
     """Refuse workers, by address, with another laserloop or none: dask would try them for ever."""
     ours = version("laserloop")
-    for address, theirs in found.items():
+    for address, theirs in versions.items():
         if theirs != ours:
             what = theirs if isinstance(theirs, str) else "none"
             raise BadInput(

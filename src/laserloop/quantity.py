@@ -46,8 +46,8 @@ class Quantity:
         for unit, factor, offset in self.slips:
             meant = [number * factor + offset for number in numbers]
             if all(self.low <= number <= self.high for number in meant):
-                told = ", ".join(f"{number:.6g}" for number in meant)
-                return f"give {f'[{told}]' if self.names else told} if it is in {unit}"
+                shown = ", ".join(f"{number:.6g}" for number in meant)
+                return f"give {f'[{shown}]' if self.names else shown} if it is in {unit}"
         return ""
 
     def parse(self, text: str) -> tuple[tuple[float, ...] | None, str]:

@@ -37,9 +37,9 @@ def plan(
     from laserloop.planning.job import Job
     from laserloop.planning.verify import plan_refined
 
-    found = _find(process)
-    source = ScanFile.open(str(_name(file, "a file to plan")), s_max, found.laser.power[1])
-    return plan_refined(Job(file=source, process=found, settings=settings or PlanSettings()))
+    known = _find(process)
+    source = ScanFile.open(str(_name(file, "a file to plan")), s_max, known.laser.power[1])
+    return plan_refined(Job(file=source, process=known, settings=settings or PlanSettings()))
 
 
 def identify(
@@ -60,9 +60,9 @@ def identify(
     from laserloop.logs import read_log
 
     recording = read_log(_name(log, "a log"))
-    found = _find(process, recording.process)
+    start = _find(process, recording.process)
     settings = FitSettings(names=fit, ticks=ticks)
-    return fit_process(recording.centred() if centre else recording, found, settings)
+    return fit_process(recording.centred() if centre else recording, start, settings)
 
 
 def _name(file: Path | str, what: str) -> Path:
@@ -74,8 +74,8 @@ def _name(file: Path | str, what: str) -> Path:
 
 def _find(process: Process | None, otherwise: Process | None = None) -> Process:
     """The process that is meant."""
-    given = otherwise or Process() if process is None else process
-    return check_kind(given, Process, "the process", "take find_process('316') or read a file with it")
+    known = otherwise or Process() if process is None else process
+    return check_kind(known, Process, "the process", "take find_process('316') or read a file with it")
 
 
 def close_loop(
@@ -116,8 +116,8 @@ def close_loop(
 
 def plot(run: Run, file: Path | str) -> None:
     """Draw a run over time: temperature, prediction and power; the file ends in .png, .svg or .pdf."""
+    from laserloop.report.figures import save_figure
     from laserloop.report.run_figures import draw_run
-    from laserloop.report.save import save_figure
 
     check_kind(run, Run, "what is drawn", "take what close_loop returns")
     save_figure(_name(file, "a figure"), draw_run(run.to_json()))

@@ -1,10 +1,12 @@
-"""A case: settings in, a result on disk; what this code has computed already is not computed again."""
+"""Files, written whole or not at all; and cases: settings in, a result on disk, computed once by a code."""
 
 import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from laserloop.bad_input import BadInput
@@ -30,10 +32,10 @@ def solve_case(
     result = folder / RESULT_FILE
     if result.exists():
         return read_result(result)
-    found = dict(compute())
+    computed = dict(compute())
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / SETTINGS_FILE, {**settings, "code": code or hash_code()})
-    write_json(result, found)
+    write_json(result, computed)
     return read_result(result)
 
 
@@ -60,28 +62,59 @@ def hash_file(file: str | Path) -> str:
 def read_result(file: Path) -> dict[str, Any]:
     """A kept result."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         raise BadInput(f"the result {file} must be a JSON object, but cannot be read; delete its folder")
-    return found
+    return content
 
 
 def write_json(file: Path, content: Mapping[str, Any], *, sort: bool = True) -> None:
-    """As `write_bytes`."""
-    write_bytes(file, json.dumps(content, indent=1, sort_keys=sort, allow_nan=False).encode())
+    """As `save`."""
+    save(file, json.dumps(content, indent=1, sort_keys=sort, allow_nan=False))
 
 
-def write_bytes(file: Path, content: bytes) -> None:
-    """All of it or nothing: written beside its place, flushed to the disk, then renamed."""
+def dump(numbers: Mapping[str, Any]) -> str:
+    """JSON that any reader accepts: no NaN, no infinity."""
+    return json.dumps(numbers, allow_nan=False, indent=1) + "\n"
+
+
+def save(file: Path, content: str | bytes) -> None:
+    """All of it or nothing: written beside its place, flushed to the disk, then renamed; folders are made."""
+    data = content.encode() if isinstance(content, str) else content
+    if file.exists() and not file.is_file():  # /dev/null must stay what it is
+        file.write_bytes(data)
+        return
+    named, file = file, file.resolve()  # a link keeps pointing to what it points to
     file.parent.mkdir(parents=True, exist_ok=True)
     beside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
     try:
         with beside.open("wb") as stream:
-            stream.write(content)
+            stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        beside.replace(file)
+        os.replace(beside, file)
+    except OSError as problem:  # people know the file that they named
+        problem.filename, problem.filename2 = str(named), None
+        raise
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def check_target(file: Path) -> None:
+    """Refuse a file that cannot be written, before any work is done for it."""
+    if file.is_dir():
+        raise IsADirectoryError(0, "is a directory", str(file))
+    folder = next(parent for parent in file.absolute().parents if parent.exists())
+    if not folder.is_dir():
+        raise NotADirectoryError(0, f"{folder} is not a directory", str(file))
+    if not os.access(file if file.exists() else folder, os.W_OK):
+        raise PermissionError(0, "permission denied", str(file))
+    if not file.exists() or file.is_file():  # an administrator may write everywhere, but not make a file
+        try:
+            with TemporaryFile(dir=folder):
+                pass
+        except OSError as problem:
+            raise OSError(problem.errno, problem.strerror, str(file)) from None

@@ -28,24 +28,24 @@ def find_versions() -> dict[str, str]:
     """What is installed here, by name; read from metadata, nothing heavy is imported."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {
+    versions = {
         "laserloop": version("laserloop"),
         "Python": f"{platform.python_version()}, {platform.python_implementation()} "
         f"on {platform.system()} {platform.machine()}",
     }
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed"
-    return found | {"C compiler": _describe_compiler(), "processor": _describe_processor()}
+            versions[package] = "not installed"
+    return versions | {"C compiler": _describe_compiler(), "processor": _describe_processor()}
 
 
 def describe_versions() -> str:
     """One line for each."""
-    found = find_versions()
-    width = max(map(len, found))
-    return "\n".join(f"{name:{width}}  {value}" for name, value in found.items())
+    versions = find_versions()
+    width = max(map(len, versions))
+    return "\n".join(f"{name:{width}}  {value}" for name, value in versions.items())
 
 
 @cache
@@ -80,12 +80,12 @@ def _describe_compiler() -> str:
         if command is None:
             continue
         try:
-            told = subprocess.run(
+            answer = subprocess.run(
                 [command, "--version"], capture_output=True, text=True, timeout=10, check=False
             )
         except (OSError, subprocess.TimeoutExpired):
             return f"{command}, which does not run"
-        return next(iter(told.stdout.splitlines()), command)
+        return next(iter(answer.stdout.splitlines()), command)
     return "none found"
 
 

@@ -1,4 +1,5 @@
 import io
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -10,8 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from laserloop.bad_input import BadInput
 from laserloop.data.episode import WINDOW, Episode
-from laserloop.report.figures import draw_history, draw_overview
+from laserloop.report.figures import draw_history, draw_overview, save_figure
 
 FIGURES = [draw_history, draw_overview]
 PATH, SURFACES = 1, (3, 4)  # axes of an overview under constant power; a bar of colours stands between
@@ -109,3 +111,14 @@ def test_drawing_leaves_matplotlib_as_it_was(paper: Episode) -> None:
     before = dict(mpl.rcParams)
     draw_overview(paper)
     assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.SVG", b"<?xml"), ("a.pdf", b"%PDF")])
+def test_a_figures_format_follows_its_name(tmp_path: Path, name: str, start: bytes) -> None:
+    save_figure(tmp_path / name, Figure())
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_an_unknown_figure_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"must end in \.png, \.svg, \.pdf, but got 'a\.xyz'"):
+        save_figure(tmp_path / "a.xyz", Figure())

@@ -140,3 +140,13 @@ def test_a_comparison_overwrites_its_own_files_only(tmp_path: Path, mpc: Record,
     assert json.loads((tmp_path / "run-2.json").read_text()) == pi
     figures = ["comparison.png", "residual-1.png", "run-1.png", "run-2.png", "tick-times.png"]
     assert sorted(file.name for file in tmp_path.glob("*.png")) == figures
+
+
+def test_a_report_overwrites_its_own_files_only(tmp_path: Path, constant: dict[str, Any]) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "index.html").write_text("old")
+    page = save_comparison(tmp_path, [constant], command="")
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert json.loads((tmp_path / "run-1.json").read_text()) == constant
+    assert {file.name for file in tmp_path.glob("*.png")} == {"run-1.png", "comparison.png", "tick-times.png"}

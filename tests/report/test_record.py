@@ -11,13 +11,13 @@ from laserloop.report import record as room
 from laserloop.report.record import (
     describe_lateness,
     describe_power,
+    describe_run,
     introduce,
     keeps,
     name_runs,
     show_kelvin,
     show_ms,
     show_percent,
-    tell,
     write_headline,
 )
 
@@ -57,7 +57,7 @@ def test_the_headline_divides_those_that_keep_the_bound_from_the_others(
 def test_a_controller_with_a_model_that_is_too_hot_is_said_to_be(make_record: MakeRecord, pi: Record) -> None:
     hot = make_record(excess=12.0)
     assert hot["n_over"] > 0
-    assert f"{hot['n_over']} ticks ({hot['over_ms']:.4g} ms) are too hot" in tell(hot)
+    assert f"{hot['n_over']} ticks ({hot['over_ms']:.4g} ms) are too hot" in describe_run(hot)
     assert write_headline([hot]) == "Real-time MPC does not keep the upper bound"
     assert write_headline([hot, pi]) == "No controller keeps the upper bound"
     cool = make_record("pi", predicted=False)
@@ -67,9 +67,9 @@ def test_a_controller_with_a_model_that_is_too_hot_is_said_to_be(make_record: Ma
 def test_turns_are_blamed_only_for_what_follows_them(pi: Record) -> None:
     series = {**pi["series"], "t_true_k": [820.0 if k == 20 else 780.0 for k in range(90)]}
     early = {**pi, "series": series, "n_over": 1, "overshoot_k": 20.0, "over_ms": 0.125, "t_max_k": 820.0}
-    assert "turn" not in tell(early)
-    assert f"{pi['n_over']} ticks" in tell(pi)
-    assert "all within 2 ms after a sharp turn" in tell(pi)
+    assert "turn" not in describe_run(early)
+    assert f"{pi['n_over']} ticks" in describe_run(pi)
+    assert "all within 2 ms after a sharp turn" in describe_run(pi)
 
 
 def test_a_run_that_stopped_did_not_keep_the_bound(stopped: Record, empty: Record, mpc: Record) -> None:
@@ -78,21 +78,21 @@ def test_a_run_that_stopped_did_not_keep_the_bound(stopped: Record, empty: Recor
         assert not keeps(record)
         assert " #1 keeps the upper bound; " in write_headline([mpc, record])
         assert "does not keep" in write_headline([record])
-    assert "It ended early: the plant stopped at tick 30: no more power." in tell(stopped)
-    assert "finished no tick: the plant stopped at tick 0: no heat." in tell(empty)
+    assert "It ended early: the plant stopped at tick 30: no more power." in describe_run(stopped)
+    assert "finished no tick: the plant stopped at tick 0: no heat." in describe_run(empty)
 
 
 def test_numbers_of_a_run_are_told(mpc: Record, pi: Record) -> None:
-    assert f"reaches {mpc['t_max_k']:.1f} K at most: no tick is too hot" in tell(mpc)
-    assert "planning with paper-corner and 13 K of margin" in tell(mpc)
-    assert f"({pi['over_ms']:.4g} ms)" in tell(pi)
-    assert "planning" not in tell(pi)
+    assert f"reaches {mpc['t_max_k']:.1f} K at most: no tick is too hot" in describe_run(mpc)
+    assert "planning with paper-corner and 13 K of margin" in describe_run(mpc)
+    assert f"({pi['over_ms']:.4g} ms)" in describe_run(pi)
+    assert "planning" not in describe_run(pi)
 
 
 def test_trouble_is_told_with_its_count(make_record: MakeRecord) -> None:
     record = make_record(troubles={20: Status.BLIND, 21: Status.BLIND, 30: Status.LATE})
-    assert f"2 ticks: {Status.BLIND}." in tell(record)
-    assert f"1 tick: {Status.LATE}." in tell(record)
+    assert f"2 ticks: {Status.BLIND}." in describe_run(record)
+    assert f"1 tick: {Status.LATE}." in describe_run(record)
 
 
 def test_late_decisions_are_counted(mpc: Record, pi: Record) -> None:

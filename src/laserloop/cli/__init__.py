@@ -136,12 +136,12 @@ def _take_own_help(tokens: Sequence[str]) -> None:
 
 def _say_how_to_go_on(tokens: Sequence[str] | None) -> str:
     """What is left of a command that was interrupted, by its verb."""
-    given = list(sys.argv[1:] if tokens is None else tokens)
-    verb = given[0] if given else ""
+    words = list(sys.argv[1:] if tokens is None else tokens)
+    verb = words[0] if words else ""
     keeper = KEEPERS.get(verb)
     if keeper is None:
         return "nothing was kept, so the same command begins anew"
-    if keeper and not any(token.partition("=")[0] == keeper for token in given):
+    if keeper and not any(token.partition("=")[0] == keeper for token in words):
         return f"nothing was kept; with {keeper} DIR the same command goes on where it stopped"
     return "the same command goes on where it stopped"
 
@@ -158,8 +158,8 @@ def _explain(error: Exception) -> object:
     if isinstance(error, UnusedCliTokensError):
         return f"nothing may follow here, but got {' '.join(error.unused_tokens or ())!r}; try --help"
     if isinstance(error, UnknownCommandError):
-        told = str(error).partition(" Available commands:")[0].rstrip(".")
-        return told if told.endswith("?") else f"{told}; try --help"
+        sentence = str(error).partition(" Available commands:")[0].rstrip(".")
+        return sentence if sentence.endswith("?") else f"{sentence}; try --help"
     if isinstance(error, MissingArgumentError) and error.argument is not None and not error.argument.tokens:
         verb = f"`{' '.join(('laserloop', *(error.command_chain or ())))}`"
         return f"{verb} needs {error.argument.name}, which is not there; try --help"
@@ -182,8 +182,8 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _refuse(sentence: object) -> int:
-    told = " ".join(str(sentence).split()).rstrip(".")
-    print(f"laserloop: {told}{'' if told.endswith('?') else '.'}", file=sys.stderr)
+    text = " ".join(str(sentence).split()).rstrip(".")
+    print(f"laserloop: {text}{'' if text.endswith('?') else '.'}", file=sys.stderr)
     return 2
 
 

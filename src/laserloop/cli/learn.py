@@ -68,9 +68,9 @@ def ensemble(
     from laserloop.data import EnsembleSettings, read_settings, run_ensemble
     from laserloop.report.tables import tabulate_numbers
 
-    given = {"kind": kind} if kind in ("base", "corner") else read_settings(kind)
+    content = {"kind": kind} if kind in ("base", "corner") else read_settings(kind)
     asked = {"runs": runs, "seed": seed, "plant": plant, "process": process, "geometry": geometry}
-    settings = EnsembleSettings.from_json(given | {name: v for name, v in asked.items() if v is not None})
+    settings = EnsembleSettings.from_json(content | {name: v for name, v in asked.items() if v is not None})
     with writing("--out"), show_progress(f"episodes of {settings.kind}") as progress:
         tally = run_ensemble(out, settings, workers=workers, scheduler=scheduler, progress=progress)
     numbers = tally.to_json()
@@ -182,12 +182,12 @@ def evaluate(
     from laserloop.report.tables import tabulate_numbers
 
     kinds = tuple(Excitation) if excitation == "all" else (parse_excitation(excitation),)
-    found = find_model(model)
-    own = Process() if found.trained_for is None else found.trained_for.process
+    network = find_model(model)
+    own = Process() if network.trained_for is None else network.trained_for.process
     truth = Trajectories(plant=plant, process=own if process is None else find_process(process))
     with show_progress(f"{model} on {path}") as progress:
         scores = score(
-            found,
+            network,
             path,
             trajectories=truth,
             excitations=kinds,
@@ -253,8 +253,8 @@ def calibrate(
         laserloop calibrate models/mine --data data/corner --keep
     """
     from laserloop.loop.tune import SPREAD, Draws, calibrate_margins
-    from laserloop.report.save import dump
     from laserloop.report.tables import tabulate_numbers
+    from laserloop.store import dump
 
     if model is not None:
         if data is None:
@@ -284,10 +284,10 @@ def _calibrate_model(model: str, data: Path, quantile: float, *, keep: bool) -> 
 
     if keep and model in shipped_models():
         raise BadInput(f"--keep needs a model's folder, but {model} is shipped with its margin; leave it out")
-    found = find_model(model)
-    numbers = find_margin(found, data, quantile=quantile)
+    network = find_model(model)
+    numbers = find_margin(network, data, quantile=quantile)
     if keep:
-        found.provenance["calibration"] = numbers
+        network.provenance["calibration"] = numbers
         with writing("the model's folder"):
-            save_model(found, Path(model))
+            save_model(network, Path(model))
     return numbers

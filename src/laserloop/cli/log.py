@@ -78,13 +78,13 @@ def replay(
     from laserloop.report.tables import tabulate_replay
 
     check_outputs({"--json": json_file}, {"LOG": log, "--process": process})
-    recording, found = _open_log(log, process, centre=centre)
+    recording, own = _open_log(log, process, centre=centre)
     case = Scenario(
         path=log,
         controller=controller or ("twin" if model is None else None),
         model=model,
         plant="graded",
-        process=(loop or LoopOptions()).change(found),
+        process=(loop or LoopOptions()).change(own),
         ticks=None,
         delta_k=None,
     )
@@ -98,10 +98,10 @@ def replay(
 def _open_log(log: str, process: str | None, *, centre: bool) -> tuple[Recording, Process]:
     """A recording, and the process that is meant with it."""
     recording = read_log(Path(log))
-    found = find_process(process) if process is not None else recording.process or Process()
-    tiny = note_tiny(recording.name, recording.positions, recording.lit, found.beam.sigma)
+    known = find_process(process) if process is not None else recording.process or Process()
+    tiny = note_tiny(recording.name, recording.positions, recording.lit, known.beam.sigma)
     recording = replace(recording, notes=(*recording.notes, *tiny))
-    return recording.centred() if centre else recording, found
+    return recording.centred() if centre else recording, known
 
 
 def _split(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
@@ -156,9 +156,9 @@ def identify(
     from laserloop.report.tables import tabulate_fit
 
     check_outputs({"--out": out, "--json": json_file, "--plot": plot}, {"LOG": log, "--process": process})
-    recording, found = _open_log(log, process, centre=centre)
+    recording, start = _open_log(log, process, centre=centre)
     with show_progress(f"simulating {recording.name}") as progress:
-        result = fit_process(recording, found, FitSettings(names=fit, ticks=ticks, progress=progress))
+        result = fit_process(recording, start, FitSettings(names=fit, ticks=ticks, progress=progress))
     record = {"log": recording.name} | result.to_json()
     print_notes(record["notes"])
     write("--out", out, lambda _: write_process(result.process))

@@ -36,12 +36,12 @@ def take(
     rule = ", or ".join((quantity.rule, *words)) + (f", such as {example}" if example else "")
 
     def convert(_: type, tokens: Sequence[Token]) -> Any:
-        given = tokens[0].value
-        if given in words:
-            return given
-        numbers, cure = quantity.parse(given)
+        value = tokens[0].value
+        if value in words:
+            return value
+        numbers, cure = quantity.parse(value)
         if numbers is None:
-            raise BadInput(f"{tokens[0].keyword} must be {rule}, but got {given[:40]!r}; {cure}")
+            raise BadInput(f"{tokens[0].keyword} must be {rule}, but got {value[:40]!r}; {cure}")
         return numbers if quantity.names else numbers[0]
 
     known: dict[str, Any] = {"help": quantity.text, "metavar": ",".join(quantity.names).upper()}
@@ -78,11 +78,11 @@ def take_file(
     """
 
     def convert(_: type, tokens: Sequence[Token]) -> Path:
-        given = tokens[0].value
-        if not given or "\0" in given or (given.startswith("-") and given != "-"):
-            raise BadInput(f"{tokens[0].keyword} must be followed by {metavar}, but got {given!r}; add it")
-        check(Path(given))
-        return Path(given)
+        name = tokens[0].value
+        if not name or "\0" in name or (name.startswith("-") and name != "-"):
+            raise BadInput(f"{tokens[0].keyword} must be followed by {metavar}, but got {name!r}; add it")
+        check(Path(name))
+        return Path(name)
 
     return Parameter(converter=convert, allow_leading_hyphen=True, metavar=metavar, help=text)
 
@@ -98,10 +98,10 @@ def several(text: str, *, default: str | None = None) -> Parameter:
     return Parameter(negative="", consume_multiple=False, help=text, show_default=shown)
 
 
-def read_factors(option: str, given: list[str] | None) -> tuple[tuple[str, float], ...]:
+def read_factors(option: str, texts: list[str] | None) -> tuple[tuple[str, float], ...]:
     """NAME=FACTOR, one by one; the last of a name counts."""
     factors: dict[str, float] = {}
-    for text in given or ():
+    for text in texts or ():
         name, _, factor = text.partition("=")
         try:
             factors[name.strip()] = float(factor)
@@ -185,8 +185,8 @@ class ProcessOptions:
         """The process that is meant; `more` are values by the names of its keys, None for none."""
         from laserloop.process import find_process
 
-        given = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "process"}
-        return find_process(self.process).change(**_drop_none(given | more))
+        values = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "process"}
+        return find_process(self.process).change(**_drop_none(values | more))
 
 
 @Parameter(name="*", group="Window and camera")
@@ -206,9 +206,9 @@ class LoopOptions:
         """A process with these changes."""
         from laserloop.planning.window import check_window
 
-        given = {item.name: getattr(self, item.name) for item in fields(self)}
-        del given["power_max_w"], given["seed"]
-        changed = process.limit_power(self.power_max_w).change(**_drop_none(given))
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        del values["power_max_w"], values["seed"]
+        changed = process.limit_power(self.power_max_w).change(**_drop_none(values))
         check_window(changed)
         return replace(changed, camera=replace(changed.camera, seed=self.seed))
 
@@ -314,5 +314,5 @@ def in_si(value: Any) -> Any:
     return tuple(part / 1e3 for part in value) if isinstance(value, tuple) else value / 1e3
 
 
-def _drop_none(given: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in given.items() if value is not None}
+def _drop_none(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +14,9 @@ from rich.console import RenderableType
 
 from laserloop.bad_input import BadInput
 from laserloop.cli.options import take_file
-from laserloop.report.save import check_format, check_target, dump, save, save_figure
+from laserloop.report.figures import check_format, save_figure
 from laserloop.report.terminal import show
+from laserloop.store import check_target, dump, save
 
 STDOUT = Path("-")
 
@@ -105,6 +107,14 @@ def keep_apart(outputs: Mapping[str, Path | None], inputs: Mapping[str, str | Pa
 
 
 @contextmanager
+def quiet() -> Iterator[None]:
+    """No warning of every tick that leaves the material's range: that is noted once."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
+        yield
+
+
+@contextmanager
 def writing(option: str) -> Iterator[None]:
     """What the system has against writing becomes a sentence about the option."""
     try:
@@ -121,8 +131,8 @@ def name_command() -> str:
     started = Path(sys.argv[0])
     if started.name == "__main__.py":
         return f"{shorten(Path(sys.executable))} -m laserloop"
-    found = shutil.which("laserloop")
-    if started.name != "laserloop" or (found and started.exists() and Path(found).samefile(started)):
+    installed = shutil.which("laserloop")
+    if started.name != "laserloop" or (installed and started.exists() and Path(installed).samefile(started)):
         return "laserloop"
     return shorten(started)
 

@@ -1,6 +1,5 @@
 """The verbs of planning: a process file to begin with, whether it can work, and powers for a scan file."""
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -37,6 +36,7 @@ from laserloop.cli.output import (
     draw,
     keep_apart,
     publish,
+    quiet,
     write,
     writing,
 )
@@ -51,9 +51,9 @@ from laserloop.planning.window import fit_tick, judge_tick, note_leap
 from laserloop.process import Process, find_process, shipped_materials, shipped_processes, write_process
 from laserloop.process.material import name_shipped
 from laserloop.quantity import Quantity
-from laserloop.report.save import save
 from laserloop.report.tables import tabulate_layers, tabulate_parts, tabulate_plan
 from laserloop.report.terminal import show, show_progress
+from laserloop.store import save
 
 DOES_NOT_HOLD = 3  # exit status: the file is written, but the plant refutes it
 
@@ -137,25 +137,25 @@ def check(
         laserloop check process.yaml part.gcode
     """
     beam = beam or PathOptions()
-    given = find_process(process)
+    checked = find_process(process)
     if beam.speed_mm_s is not None:
-        given = given.change(speed_mm_s=beam.speed_mm_s)
-    scan = None if path is None else beam.find(path, given)
+        checked = checked.change(speed_mm_s=beam.speed_mm_s)
+    scan = None if path is None else beam.find(path, checked)
     if scan is not None:
-        given = replace(given, speed=scan.median_speed or given.speed)
-    findings, numbers = check_process(given), dict[str, Any]()
-    with _quiet():
+        checked = replace(checked, speed=scan.median_speed or checked.speed)
+    findings, numbers = check_process(checked), dict[str, Any]()
+    with quiet():
         if scan is not None:
-            more, numbers = check_path(given, scan)
+            more, numbers = check_path(checked, scan)
             findings += more
-        grid, step = time_plant(given, scan)
+        grid, step = time_plant(checked, scan)
     findings.append(describe_times(step, numbers.get("ticks"), numbers.get("planning_s")))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for finding in findings:
         table.add_row("✓" if finding.fine else "!", Text(finding.about, style="dim"), Text(finding.text))
     fine = all(finding.fine for finding in findings)
     record = {
-        "process": given.to_json(),
+        "process": checked.to_json(),
         "path": path,
         "fine": fine,
         "grid": grid,
@@ -344,7 +344,7 @@ def plan(
             )
         for each in paths:
             _check_new(each, out / _name_planned(each), force=force)
-        with _quiet():
+        with quiet():
             parts = [Part(path=each, job=make_job(each), checking=checking) for each in paths]
             return _plan_several(parts, out, json_file, (workers, scheduler))
     if (workers, scheduler) != (None, None):
@@ -357,7 +357,7 @@ def plan(
     _check_ending(path, out)
     check_output("--plot", plot)
     print_notes(note_leap(process, process.speed))
-    with _quiet():
+    with quiet():
         return _plan_one(path, make_job(path), checking, (out, json_file, plot))
 
 
@@ -468,13 +468,6 @@ def _make_job(
         recoating=lie.recoating_s,
         folder=keep,
     )
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "temperatures of .* the (range|solidus) of material")
-        yield
 
 
 @contextmanager

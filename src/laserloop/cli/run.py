@@ -4,7 +4,6 @@ What only a figure, a field or the demo needs is imported there, so that a loop 
 """
 
 import shlex
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -38,6 +37,7 @@ from laserloop.cli.output import (
     draw,
     name_command,
     publish,
+    quiet,
     save_table,
     write,
     writing,
@@ -160,9 +160,8 @@ def _judge(result: "Episode", plant: Plant, path: ScanPath) -> "Episode":
 
 @contextmanager
 def _watch(what: str) -> Iterator[Bar | None]:
-    """A progress bar, and no warning of every tick that leaves the material's range: that is noted once."""
-    with warnings.catch_warnings(), show_progress(what) as progress:
-        warnings.filterwarnings("ignore", "temperatures of .* (the range|the solidus) of material")
+    """A progress bar, and no warnings."""
+    with quiet(), show_progress(what) as progress:
         yield progress
 
 
@@ -268,14 +267,14 @@ def control(
         graph=graph,
         force=force,
     )
-    found = close_loop(case)
-    save_table(table, found)
+    record = close_loop(case)
+    save_table(table, record)
     if plot is not None or map_file is not None:
         from laserloop.report.run_figures import draw_residual_map, draw_run
 
-        draw("--plot", plot, lambda: draw_run(found))
-        draw("--map", map_file, lambda: draw_residual_map(found))
-    publish(found, json_file, tabulate_run(found))
+        draw("--plot", plot, lambda: draw_run(record))
+        draw("--map", map_file, lambda: draw_residual_map(record))
+    publish(record, json_file, tabulate_run(record))
 
 
 def _read_margins(margins: str | None, delta_k: float | None, process: Process) -> Margins | None:
@@ -299,10 +298,10 @@ def note_margin(delta_k: float | None, process: Process) -> tuple[str, ...]:
 
 def close_loop(case: Scenario, *, tell: Callable[[Iterable[str]], None] = print_notes) -> dict[str, Any]:
     """The record of one run, with progress bars; its notes go to `tell`, by default to standard error."""
-    told = list[str](() if isinstance(case.path, str) else case.path.notes)
+    notes = list[str](() if isinstance(case.path, str) else case.path.notes)
 
     def say(note: str) -> None:
-        told.append(note)
+        notes.append(note)
         tell([note])
 
     with _watch(f"{case.choose().controller} on {case.path_name}") as progress:
@@ -311,9 +310,9 @@ def close_loop(case: Scenario, *, tell: Callable[[Iterable[str]], None] = print_
         setup = replace(setup, notes=(*setup.notes, *known))
         for note in setup.notes:
             say(note)
-        found = setup.run(progress, wait=say).to_json()
-    tell(note for note in found["notes"] if note not in told)
-    return found
+        record = setup.run(progress, wait=say).to_json()
+    tell(note for note in record["notes"] if note not in notes)
+    return record
 
 
 def demo(
@@ -370,10 +369,10 @@ def run_demo(notes: dict[str, None]) -> list[dict[str, Any]]:
     }
     records = list[dict[str, Any]]()
     for label, case in cases.items():
-        found = close_loop(case, tell=lambda said: notes.update(dict.fromkeys(said)))
-        if found["model"] is not None:
-            found["model"] = Path(found["model"]).name  # wherever the package lies
-        records.append({"label": label, **found})
+        record = close_loop(case, tell=lambda said: notes.update(dict.fromkeys(said)))
+        if record["model"] is not None:
+            record["model"] = Path(record["model"]).name  # wherever the package lies
+        records.append({"label": label, **record})
     return records
 
 

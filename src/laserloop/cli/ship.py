@@ -75,16 +75,16 @@ def export(
         with writing("--out"):
             files = export_twin(process, problem, out, dtype=dtype)
     else:
-        found = find_model(model)
-        problem = make_problem(process, found, delta_k=delta_k, tracking=tracking or 0.0)
-        misfits = [] if found.trained_for is None else found.trained_for.judge_process(process)
+        network = find_model(model)
+        problem = make_problem(process, network, delta_k=delta_k, tracking=tracking or 0.0)
+        misfits = [] if network.trained_for is None else network.trained_for.judge_process(process)
         if misfits and not force:
             raise BadInput(
                 f"a model must be made for what it is exported for, but of {model} this is not true: "
                 f"{'; '.join(misfit.why for misfit in misfits)}; train one that fits, or insist with --force"
             )
         with writing("--out"):
-            files = export_c(found, problem, out, dtype=dtype, name=model)
+            files = export_c(network, problem, out, dtype=dtype, name=model)
     print_notes((*notes, *note_melting(process), *note_margin(delta_k, process)))
     sizes = {file.name: file.stat().st_size for file in files}
     numbers = {
@@ -162,10 +162,10 @@ def doctor(*, json_file: Json = None) -> None:
 
     versions = find_versions()
     checks = list(examine())
-    told = versions | {check.what: f"{MARKS[check.state]} {check.found}" for check in checks}
-    found = {"versions": versions, "checks": [asdict(check) for check in checks]}
+    shown = versions | {check.what: f"{MARKS[check.state]} {check.found}" for check in checks}
+    record = {"versions": versions, "checks": [asdict(check) for check in checks]}
     broken = [check for check in checks if check.state == "failed"]
-    publish(found, json_file, tabulate_numbers(told), *([] if broken else ["Next: laserloop demo"]))
+    publish(record, json_file, tabulate_numbers(shown), *([] if broken else ["Next: laserloop demo"]))
     if broken:
         raise BadInput(
             f"{len(broken)} of {len(checks)} checks failed: {'; '.join(check.found for check in broken)}; "

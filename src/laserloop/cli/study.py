@@ -144,9 +144,9 @@ def _conclude(directory: Path, json_file: Path | None) -> None:
     from laserloop.report.tables import tabulate_verdicts
     from laserloop.studies.halilovic.report import summarise
 
-    found = summarise(directory)
-    verdicts = tabulate_verdicts(found["claims"], found["note"])
-    publish(found, json_file, verdicts, f"Report: {found['page']}")
+    summary = summarise(directory)
+    verdicts = tabulate_verdicts(summary["claims"], summary["note"])
+    publish(summary, json_file, verdicts, f"Report: {summary['page']}")
 
 
 def bench_plant(

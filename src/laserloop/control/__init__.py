@@ -65,16 +65,4 @@ __all__ = [
     "read_prediction",
 ]
 
-__getattr__ = fetch_from(
-    __name__,
-    {
-        "controller": ("Preview", "Action", "Controller", "Guarded", "Status", "read_prediction"),
-        "mpc": ("MpcController", "plan_with"),
-        "policy": (
-            *("INPUTS", "LIMIT", "SIZE", "SPOTS", "Observer", "Policy", "PolicyController"),
-            *("Scales", "Vector", "find_policy", "fingerprint"),
-        ),
-        "problem": ("MpcProblem", "Question", "Solution", "Solver", "make_twin_problem"),
-        "simple": ("ConstantController", "FeedforwardController", "Gains", "PiController", "find_gains"),
-    },
-)
+__getattr__ = fetch_from(__name__)

@@ -160,7 +160,7 @@ class ImageValidator:
     """Remembers the last image it saw, so that one that only repeats it is known."""
 
     def __init__(self, *, mark: bool = False) -> None:
-        self._repair = blank if mark else mend  # for those who can do without a pixel, broken ones become NaN
+        self._repair = blank if mark else _mend  # of a broken pixel, for those who can do without one: NaN
         self._last: Image | None = None
 
     def reset(self) -> None:
@@ -196,7 +196,7 @@ def blank(temperature: NDArray[np.float64], by: float = np.nan) -> NDArray[np.fl
     return np.where(fine, temperature, by) if few else None
 
 
-def mend(temperature: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def _mend(temperature: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Broken pixels take the hottest of their eight neighbours, the safe side; None if too many are."""
     hot = blank(temperature, -np.inf)
     if hot is None:

@@ -154,8 +154,8 @@ class IpoptSolver:
         self._solve_s += perf_counter() - started
         stats = self._nlp.stats()
         self._note(stats)
-        found = np.asarray(answer["x"]).ravel()[: len(moves)]
-        plan = question.settle(found * high, problem.power)
+        best = np.asarray(answer["x"]).ravel()[: len(moves)]
+        plan = question.settle(best * high, problem.power)
         return plan, stats["return_status"] in CONVERGED
 
     def _foresee(self, plan: FloatArray, p: Any) -> FloatArray:

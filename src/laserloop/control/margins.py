@@ -59,10 +59,10 @@ class Margins:
         return {f"{name}_k": numbers.pop(name) for name in ("above", "below")} | numbers
 
     @classmethod
-    def from_json(cls, given: dict[str, Any]) -> "Margins":
+    def from_json(cls, content: dict[str, Any]) -> "Margins":
         """The margins that `to_json` wrote."""
         try:
-            above, below, level, runs = (given[name] for name in ("above_k", "below_k", "level", "runs"))
+            above, below, level, runs = (content[name] for name in ("above_k", "below_k", "level", "runs"))
             return cls(above=float(above), below=float(below), level=float(level), runs=int(runs))
         except (KeyError, TypeError, ValueError):
             raise BadInput("margins must have above_k, below_k, level and runs: calibrate anew") from None
@@ -91,7 +91,7 @@ def read_margins(file: Path, process: Process) -> Margins:
     try:
         page = json.loads(file.read_text(encoding="utf-8"))
         theirs = Process.from_json(page["process"])
-        found = Margins.from_json(page["margins"])
+        margins = Margins.from_json(page["margins"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         what = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else "is none"
         raise BadInput(
@@ -103,7 +103,7 @@ def read_margins(file: Path, process: Process) -> Margins:
             f"margins hold for the process they were calibrated on, but {file} is of one with another "
             f"{', '.join(others)}: run laserloop calibrate --process for this one"
         )
-    return found
+    return margins
 
 
 def find_margins(plant: str, process: Process) -> Margins | None:

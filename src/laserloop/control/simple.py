@@ -174,12 +174,12 @@ class Gains:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, given: dict[str, Any]) -> "Gains":
+    def from_json(cls, content: dict[str, Any]) -> "Gains":
         """The gains that `to_json` wrote."""
         return cls(
-            constant=given["constant"],
-            pi=PiGains(**given["pi"]),
-            feedforward=FeedforwardGains(**given["feedforward"]),
+            constant=content["constant"],
+            pi=PiGains(**content["pi"]),
+            feedforward=FeedforwardGains(**content["feedforward"]),
         )
 
 

@@ -60,7 +60,7 @@ class PlanQp:
         rows[:n, :n] = rows[n:, :n] = gain
         rows[:n, n : 2 * n] = p.slack_scale * np.eye(n)
         rows[n:, 2 * n :] = -p.slack_scale * np.eye(n)
-        found = self._solver(
+        solution = self._solver(
             h=h,
             g=g,
             a=rows,
@@ -69,7 +69,7 @@ class PlanQp:
             lbx=np.concatenate((np.full(n, low / high), np.zeros(2 * n))),
             ubx=np.concatenate((np.ones(n), np.full(2 * n, np.inf))),
         )
-        powers: FloatArray = np.asarray(found["x"]).ravel()[:n] * high
+        powers: FloatArray = np.asarray(solution["x"]).ravel()[:n] * high
         if not np.isfinite(powers).all():
             powers = np.full(n, low)
         powers = np.where(powers < low + ROUNDING * high, low, powers)
@@ -184,15 +184,15 @@ class SqpSolver:
                 return plan, np.full(len(plan), np.nan), Status.NO_PREDICTION, rounds
             better = self._qp.solve(question, plan, predicted, slopes)
             line = predicted + slopes @ (better - plan)
-            found = forecast.predict(better)
-            if np.abs(found - line)[free].max(initial=0.0) < self._agreed:
-                return better, found, Status.SOLVED, rounds
+            expected = forecast.predict(better)
+            if np.abs(expected - line)[free].max(initial=0.0) < self._agreed:
+                return better, expected, Status.SOLVED, rounds
             if self._halvings:
-                step = self._shorten(question, (plan, predicted), (better, line), found)
+                step = self._shorten(question, (plan, predicted), (better, line), expected)
                 if step is None:
                     return plan, predicted, Status.STOPPED, rounds
-                better, found = step
-            plan, predicted = better, found
+                better, expected = step
+            plan, predicted = better, expected
         return plan, predicted, Status.STOPPED, rounds
 
     def _shorten(
@@ -200,18 +200,18 @@ class SqpSolver:
         question: Question,
         now: tuple[FloatArray, FloatArray],
         aim: tuple[FloatArray, FloatArray],
-        found: FloatArray,
+        expected: FloatArray,
     ) -> tuple[FloatArray, FloatArray] | None:
         """A plan on the way from `now` to `aim` where φ has fallen as it should, and its prediction."""
         merit = self._weigh(question, *now)
         promise = merit - self._weigh(question, *aim)
         trial, share = aim[0], 1.0
         for _ in range(self._halvings + 1):
-            if merit - self._weigh(question, trial, found) >= SUFFICIENT * share * promise:
-                return trial, found
+            if merit - self._weigh(question, trial, expected) >= SUFFICIENT * share * promise:
+                return trial, expected
             share *= 0.5
             trial = now[0] + share * (aim[0] - now[0])
-            found = question.forecast.predict(trial)
+            expected = question.forecast.predict(trial)
         return None
 
     def _weigh(self, question: Question, plan: FloatArray, predicted: FloatArray) -> float:

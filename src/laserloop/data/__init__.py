@@ -74,21 +74,4 @@ __all__ = [
     "write_episode",
 ]
 
-__getattr__ = fetch_from(
-    __name__,
-    {
-        "ensemble": (
-            *("HOLD", "PREVIEW", "EnsembleSettings", "Excitation", "draw_power", "lay_out"),
-            *("plan_episode", "read_settings"),
-        ),
-        "episode": ("Episode", "simulate"),
-        "store": (
-            *("COLUMNS", "EpisodeStore", "create_store", "data_hash", "missing", "open_store"),
-            *("read_episode", "record_episode", "record_path", "run_ensemble", "write_episode"),
-        ),
-        "windows": (
-            *("Scaler", "Windows", "cut_episode", "cut_windows", "fit_scaler", "join_windows"),
-            *("split_windows",),
-        ),
-    },
-)
+__getattr__ = fetch_from(__name__)

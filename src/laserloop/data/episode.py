@@ -24,7 +24,7 @@ from laserloop.paths import ScanPath
 from laserloop.plant import Plant, PlantSettings, Snapshot, Surface
 from laserloop.plant.camera import SAMPLERS
 from laserloop.process.process import Sampling
-from laserloop.store import write_bytes
+from laserloop.store import save
 
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[np.generic]]
@@ -324,7 +324,7 @@ class Checkpoint:
         arrays: dict[str, Any] = {"name": np.array(self._name), **plant.snapshot().to_arrays(), **record}
         stream = io.BytesIO()
         np.savez(stream, **arrays)
-        write_bytes(self._file, stream.getvalue())
+        save(self._file, stream.getvalue())
         self._last = monotonic()
 
 

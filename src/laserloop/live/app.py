@@ -54,13 +54,13 @@ class StoredRuns:
             if not self._list or monotonic() - self._looked > FRESH:
                 if self.index.look() or not self._list:
                     damaged = self.index.damaged
-                    told = {
+                    content = {
                         "folder": str(self.index.root),
                         "left_out": self.index.left_out,
                         "damaged": {"count": len(damaged), "files": damaged[:MOST_NAMED]},
                         "runs": self.index.list(),
                     }
-                    self._list = dump(told)
+                    self._list = dump(content)
                 self._looked = monotonic()
             return self._list
 
@@ -83,18 +83,18 @@ class App:
 
     async def run(self, request: Request) -> Response:
         """A stored run with its series."""
-        found = await asyncio.to_thread(self.stored.index.open, request.path_params["name"])
-        if found is None:
+        opened = await asyncio.to_thread(self.stored.index.open, request.path_params["name"])
+        if opened is None:
             raise HTTPException(HTTPStatus.NOT_FOUND)
-        return _respond(found)
+        return _respond(opened)
 
     async def stored_frame(self, request: Request) -> Response:
         """The thermal image of a tick of one, or of the last one before it that is kept."""
         name = request.path_params["name"]
-        found = await asyncio.to_thread(self.stored.index.find_frame, name, _read_tick(request))
-        if found is None:
+        frame = await asyncio.to_thread(self.stored.index.find_frame, name, _read_tick(request))
+        if frame is None:
             raise HTTPException(HTTPStatus.NOT_FOUND)
-        return Response(found, media_type=BYTES)
+        return Response(frame, media_type=BYTES)
 
     async def form(self, request: Request) -> Response:
         """What can be chosen, and which dropped files are still there."""
@@ -126,10 +126,10 @@ class App:
 
     async def fetch(self, request: Request) -> Response:
         """A planned file."""
-        found = self.uploads.files.get(request.path_params["key"])
-        if found is None or not found[1].is_file():
+        file = self.uploads.files.get(request.path_params["key"])
+        if file is None or not file[1].is_file():
             raise BadInput("this file is gone: plan it again")
-        return _attach(found[1].read_bytes(), BYTES, found[0])
+        return _attach(file[1].read_bytes(), BYTES, file[0])
 
     async def record(self, request: Request) -> Response:
         """A run that has ended, as `laserloop control --json` writes it."""
@@ -139,10 +139,10 @@ class App:
     async def frame(self, request: Request) -> Response:
         """The thermal image of a tick of a live run, or of the last one before it that is kept."""
         run = self.pool.runs.get(request.path_params["name"])
-        found = None if run is None else run.frames.find(_read_tick(request))
-        if found is None:
+        image = None if run is None else run.frames.find(_read_tick(request))
+        if image is None:
             raise BadInput("there is no image of this tick: choose another")
-        return Response(found, media_type=BYTES)
+        return Response(image, media_type=BYTES)
 
     async def keep(self, request: Request) -> Response:
         """Write a run that has ended into the folder, under a person's name for it."""
@@ -170,8 +170,8 @@ class App:
 
     async def _ask(self, job: str, order: Words, seconds: float, **more: str) -> tuple[Words, Any]:
         """The answer of a worker."""
-        told = {"job": job, "order": order, "files": place_files(self.uploads.files), **more}
-        return await self.pool.ask(told, seconds)
+        words = {"job": job, "order": order, "files": place_files(self.uploads.files), **more}
+        return await self.pool.ask(words, seconds)
 
     def _find_ended(self, name: str) -> LiveRun:
         """A run with its record."""
@@ -261,14 +261,14 @@ async def read_json(request: Request) -> Words:
     if request.headers.get("content-type") != JSON:
         raise BadInput(f"what is sent must be {JSON}: set its content type")
     try:
-        found = json.loads(await read_body(request, MOST_WORDS))
+        words = json.loads(await read_body(request, MOST_WORDS))
     except (ValueError, RecursionError) as problem:
         if isinstance(problem, BadInput):
             raise
-        found = None
-    if not isinstance(found, dict):
+        words = None
+    if not isinstance(words, dict):
         raise BadInput("what is sent must be a JSON object: correct it")
-    return found
+    return words
 
 
 def dump(content: object) -> bytes:

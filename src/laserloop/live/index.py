@@ -67,7 +67,7 @@ LONGEST_FACT = 60  # characters
 Shown = dict[str, Any]  # a run as the page reads it
 
 
-class Other(Enum):
+class _Other(Enum):
     """What a file is that is no run."""
 
     NOBODYS = "JSON of something else"
@@ -86,11 +86,11 @@ class RunIndex:
     left_out: int = 0  # files beyond the limits
     damaged: list[str] = field(default_factory=list)  # files that were runs once, or are too large
     _places: dict[str, str] = field(default_factory=dict)
-    _known: dict[str, tuple[str, Shown | Other]] = field(default_factory=dict)
+    _known: dict[str, tuple[str, Shown | _Other]] = field(default_factory=dict)
 
     def look(self) -> bool:
         """Find every run that is there now, in the order of their files; has anything changed?"""
-        known: dict[str, tuple[str, Shown | Other]] = {}
+        known: dict[str, tuple[str, Shown | _Other]] = {}
         damaged: list[str] = []
         runs: dict[str, Shown] = {}
         places: dict[str, str] = {}
@@ -104,9 +104,9 @@ class RunIndex:
                 before = stamp, read_head(Path(file)) or _judge_other(Path(file))
             known[file] = before
             shown, place = known[file][1], os.fsencode(file)[len(root) :]
-            if shown is Other.DAMAGED:
+            if shown is _Other.DAMAGED:
                 damaged.append(place.decode(errors="replace"))
-            elif not isinstance(shown, Other):
+            elif not isinstance(shown, _Other):
                 name = hashlib.sha256(place).hexdigest()[:12]
                 runs[name] = {"file": place.decode(errors="replace"), "stamp": stamp} | shown
                 places[name] = file
@@ -129,21 +129,21 @@ class RunIndex:
         place, listed = self._places.get(name), self.runs.get(name)
         if place is None or listed is None:
             return None
-        found = read_run(Path(place))
-        if found is None:
+        run = read_run(Path(place))
+        if run is None:
             return None
-        facts, film = found.pop("facts"), Path(place).with_suffix(SUFFIX)
+        facts, film = run.pop("facts"), Path(place).with_suffix(SUFFIX)
         sigma, process = (facts.get(f"process.{name}") for name in ("beam.sigma_um", "name"))
         known = isinstance(sigma, int | float) and film.is_file() and not film.is_symlink()
-        told = {"id": name, "file": listed["file"], "stamp": listed["stamp"], "film": known}
-        return told | {"sigma_mm": 1e-3 * sigma if known else None, "process": _word(process)} | found
+        head = {"id": name, "file": listed["file"], "stamp": listed["stamp"], "film": known}
+        return head | {"sigma_mm": 1e-3 * sigma if known else None, "process": _word(process)} | run
 
     def find_frame(self, name: str, k: int) -> bytes | None:
         """The thermal image of a tick, or of the last one before it that is kept; None if there is none."""
         if name not in self._places:
             return None
         try:
-            return find_frame(read_file(Path(self._places[name]).with_suffix(SUFFIX), LARGEST), k)
+            return find_frame(_read_file(Path(self._places[name]).with_suffix(SUFFIX), LARGEST), k)
         except UNREADABLE:
             return None
 
@@ -155,7 +155,7 @@ def read_head(file: Path) -> Shown | None:
     """
     for most, parse in ((HEAD, _parse_beginning), (LARGEST, _parse_around)):
         try:
-            beginning = read_file(file, most)
+            beginning = _read_file(file, most)
             if len(beginning) < HEAD:
                 break
             if not _is_closed(file):
@@ -163,24 +163,24 @@ def read_head(file: Path) -> Shown | None:
             return _show_head(parse(beginning))
         except UNREADABLE:
             continue
-    found = read_run(file)
-    return None if found is None else {key: value for key, value in found.items() if key not in OPENED}
+    run = read_run(file)
+    return None if run is None else {key: value for key, value in run.items() if key not in OPENED}
 
 
-def _judge_other(file: Path) -> Other:
+def _judge_other(file: Path) -> _Other:
     """Was it a run? One that was cut off, or that somebody changed, is missed by its owner."""
     try:
-        text = read_file(file, LARGEST)
+        text = _read_file(file, LARGEST)
     except (OSError, ValueError):
-        return Other.NOBODYS
+        return _Other.NOBODYS
     if not any(all(sign in text for sign in signs) for signs in SIGNS):
-        return Other.NOBODYS
+        return _Other.NOBODYS
     try:
-        found = json.loads(text)
+        data = json.loads(text)
     except (ValueError, RecursionError):
-        return Other.DAMAGED
-    own = type(found) is dict and ("series" in found or "power_w" in found)  # a page of several runs is none
-    return Other.DAMAGED if own else Other.NOBODYS
+        return _Other.DAMAGED
+    own = type(data) is dict and ("series" in data or "power_w" in data)  # a page of several runs is none
+    return _Other.DAMAGED if own else _Other.NOBODYS
 
 
 def _is_closed(file: Path) -> bool:
@@ -209,7 +209,7 @@ def _parse_around(text: bytes) -> Any:
 def read_run(file: Path) -> Shown | None:
     """The run in a file, or None if there is none: other JSON is nobody's fault."""
     try:
-        text = read_file(file, LARGEST + 1)
+        text = _read_file(file, LARGEST + 1)
         if len(text) > LARGEST or b'"power_w"' not in text:
             return None
         return show_run(json.loads(text))
@@ -217,7 +217,7 @@ def read_run(file: Path) -> Shown | None:
         return None
 
 
-def read_file(file: Path, most: int) -> bytes:
+def _read_file(file: Path, most: int) -> bytes:
     """The beginning of a plain file; neither links nor pipes are followed."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with os.fdopen(os.open(file, flags), "rb") as opened:
@@ -262,9 +262,9 @@ def show_run(record: Mapping[str, Any]) -> Shown:
         if None in series[name]:
             raise ValueError("time and place must be numbers")
     for name, column in OPTIONAL.items():
-        found = _numbers(table.get(column, ()))
-        if len(found) == ticks and any(value is not None for value in found):
-            series[name] = found
+        values = _numbers(table.get(column, ()))
+        if len(values) == ticks and any(value is not None for value in values):
+            series[name] = values
     first = int(record.get("settled_from", 0))
     former = table.get("settled", [k >= first for k in range(ticks)])  # of older runs, on both sides
     masks = {"lit": _booleans(table.get("lit", [True] * ticks), ticks)}
@@ -287,8 +287,8 @@ def show_run(record: Mapping[str, Any]) -> Shown:
 
 def _read_notes(record: Mapping[str, Any]) -> list[str]:
     """What a reader of the run should know; a stranger may have written anything."""
-    found = record.get("notes")
-    texts = [note for note in found if isinstance(note, str)] if isinstance(found, list) else []
+    notes = record.get("notes")
+    texts = [note for note in notes if isinstance(note, str)] if isinstance(notes, list) else []
     return [say_on_page(note[:LONGEST_NOTE]) for note in texts[:MOST_NOTES]]
 
 
@@ -312,10 +312,10 @@ def _walk(root: Path) -> Iterator[tuple[str, str]]:
 
 def _booleans(column: Any, ticks: int) -> list[bool]:
     """One for each tick."""
-    found = [value is True for value in column]
-    if len(found) != ticks:
+    values = [value is True for value in column]
+    if len(values) != ticks:
         raise ValueError("columns of a run must be equally long")
-    return found
+    return values
 
 
 def _numbers(column: Any) -> list[float | None]:
@@ -356,27 +356,27 @@ def _label_runs(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for i, run in enumerate(runs):
         groups[run["task"] or run["path"], run["name"], run["model"]].append(i)
-    told = [""] * len(runs)
+    labels = [""] * len(runs)
     for members in groups.values():
         if len(members) > 1:
-            _label_group(runs, members, told)
-    return told
+            _label_group(runs, members, labels)
+    return labels
 
 
-def _label_group(runs: Sequence[Mapping[str, Any]], members: list[int], told: list[str]) -> None:
+def _label_group(runs: Sequence[Mapping[str, Any]], members: list[int], labels: list[str]) -> None:
     keys = [key for key in LABELS if len({repr(runs[i]["facts"].get(key)) for i in members}) > 1]
     for i in members:
         facts = runs[i]["facts"]
-        told[i] = ", ".join(
+        labels[i] = ", ".join(
             LABELS[key].format(_say(facts[key]))[:LONGEST_FACT] for key in keys if key in facts
         )
     counts: dict[str, int] = defaultdict(int)
     for i in members:
-        counts[told[i]] += 1
+        counts[labels[i]] += 1
     for i in members:
-        if counts[told[i]] > 1:
+        if counts[labels[i]] > 1:
             file = str(PurePosixPath(runs[i]["file"]).with_suffix(""))
-            told[i] = f"{told[i]}, {file}" if told[i] else file
+            labels[i] = f"{labels[i]}, {file}" if labels[i] else file
 
 
 def _say(value: Any) -> str:

@@ -42,7 +42,7 @@ PAPER = "paper (coarse), under Noise, delay, absorptivity error"  # where the pa
 
 
 @dataclass(slots=True, eq=False)
-class RunControl:
+class _RunControl:
     """Takes commands between two ticks, and waits while the run is paused."""
 
     commands: "SimpleQueue[Words]"
@@ -138,7 +138,7 @@ class RunControl:
             self.send(pack({"kind": "note", "text": note}))
 
 
-def do_job(job: Words, control: RunControl) -> None:
+def do_job(job: Words, control: _RunControl) -> None:
     """Whatever was asked for."""
     files = {name: (str(shown), Path(place)) for name, (shown, place) in job.get("files", {}).items()}
     try:
@@ -159,7 +159,7 @@ def do_job(job: Words, control: RunControl) -> None:
         raise BadInput(text) from None
 
 
-def _run_request(request: RunRequest, controller: str, control: RunControl) -> None:
+def _run_request(request: RunRequest, controller: str, control: _RunControl) -> None:
     """A closed loop that is watched."""
     case = replace(request.make_case(controller), path=request.find_path())
     try:
@@ -175,14 +175,14 @@ def _run_request(request: RunRequest, controller: str, control: RunControl) -> N
         control.send(pack({"kind": "stopped", "ending": f"{wish} before the first tick"}))
         return
     telemetry.flush()
-    told = run.to_json()
+    record = run.to_json()
     if request.absorptivity_error != 1.0:
-        told["mismatch"] = {"absorptivity": request.absorptivity_error}
-    if note := _tell_changes(control.absorbed):
-        told["series"]["absorbed"] = control.absorbed
-        told["notes"].append(note)
-    content = np.frombuffer(json.dumps(told, allow_nan=False).encode(), np.uint8)
-    control.send(pack({"kind": "done", "ending": run.ending, "notes": told["notes"]}, {"record": content}))
+        record["mismatch"] = {"absorptivity": request.absorptivity_error}
+    if note := _describe_changes(control.absorbed):
+        record["series"]["absorbed"] = control.absorbed
+        record["notes"].append(note)
+    content = np.frombuffer(json.dumps(record, allow_nan=False).encode(), np.uint8)
+    control.send(pack({"kind": "done", "ending": run.ending, "notes": record["notes"]}, {"record": content}))
 
 
 def _prepare_request(case: Scenario) -> Setup:
@@ -199,14 +199,14 @@ def _prepare_request(case: Scenario) -> Setup:
     raise BadInput(f"the network of this controller was made for something else ({why}): {cure}")
 
 
-def _tell_changes(absorbed: list[float]) -> str:
+def _describe_changes(absorbed: list[float]) -> str:
     """When the absorptivity was changed on the way, or nothing if it was not."""
     before = [1.0, *absorbed]
     changes = [k for k, share in enumerate(absorbed) if share != before[k]]
-    told = [f"to {100 * absorbed[k]:.3g} % of the start at tick {k + 1}" for k in changes[:MOST_CHANGES]]
-    more = len(changes) - len(told)
-    told += [f"and {more} times after that"] if more else []
-    return f"the plate's absorptivity was changed by hand {', '.join(told)}" if told else ""
+    texts = [f"to {100 * absorbed[k]:.3g} % of the start at tick {k + 1}" for k in changes[:MOST_CHANGES]]
+    more = len(changes) - len(texts)
+    texts += [f"and {more} times after that"] if more else []
+    return f"the plate's absorptivity was changed by hand {', '.join(texts)}" if texts else ""
 
 
 def _look_at(request: RunRequest, send: Send) -> None:
@@ -225,7 +225,7 @@ def _look_at(request: RunRequest, send: Send) -> None:
     send(pack(words, arrays))
 
 
-def _plan_request(request: RunRequest, out: Path, control: RunControl) -> None:
+def _plan_request(request: RunRequest, out: Path, control: _RunControl) -> None:
     """The file of a request with planned powers, in its own format; a built-in path becomes waypoints."""
     if request.file is None:
         file, suffix = ScanFile.of(request.find_path()), ".csv"
@@ -236,10 +236,10 @@ def _plan_request(request: RunRequest, out: Path, control: RunControl) -> None:
     job = Job(file=file, process=request.process, placement=placement)
     planned = plan_refined(job, Checking(ticks=PLANNED_TICKS))
     out.write_bytes(planned.write())
-    told = planned.tell()
-    words = {"kind": "planned", "suffix": suffix, "notes": told["notes"], "holds": told["holds"]}
-    words |= {name: told[name] for name in ("ticks", "commands", "time_s")}
-    expected = told.get("verified", told)
+    record = planned.tell()
+    words = {"kind": "planned", "suffix": suffix, "notes": record["notes"], "holds": record["holds"]}
+    words |= {name: record[name] for name in ("ticks", "commands", "time_s")}
+    expected = record.get("verified", record)
     words |= {name: expected[name] for name in ("t_max_k", "t_min_k", "n_over")}
     control.send(pack(words))
 
@@ -247,7 +247,7 @@ def _plan_request(request: RunRequest, out: Path, control: RunControl) -> None:
 def warm_up() -> None:
     """Load and compile what every run needs."""
     request = RunRequest(path="diagonal", process=Process(), ticks=2)
-    _run_request(request, "twin", RunControl(SimpleQueue(), lambda _: None))
+    _run_request(request, "twin", _RunControl(SimpleQueue(), lambda _: None))
 
 
 def main() -> int:
@@ -279,7 +279,7 @@ def serve(commands: "SimpleQueue[Words]", send: Send) -> None:
         if "job" not in job:
             continue  # a command that came after its run had ended
         try:
-            do_job(job, RunControl(commands, send))
+            do_job(job, _RunControl(commands, send))
         except BadInput as refusal:
             send(pack({"kind": "refused", "text": str(refusal)}))
         except MemoryError:

@@ -128,8 +128,8 @@ class LiveRun:
 
     def label_record(self) -> Words:
         """The record with the label that a person gave."""
-        found: Words = json.loads(self.record)
-        return ({"label": self.label} if self.label else {}) | found
+        record: Words = json.loads(self.record)
+        return ({"label": self.label} if self.label else {}) | record
 
 
 def say_on_page(text: str) -> str:

@@ -75,42 +75,42 @@ class RunRequest:
         )
 
 
-def read_request(given: object, files: Uploaded) -> RunRequest:
+def read_request(order: object, files: Uploaded) -> RunRequest:
     """What a page sends; `files` are those that were dropped, by id, with name and place."""
-    if not isinstance(given, dict) or not set(given) <= set(KEYS):
-        raise BadInput(f"an order may have the keys {', '.join(KEYS)}, but is {show(given)}: correct it")
-    path, file = _read_path(given.get("path", "spiral"), files)
-    s_max = given.get("s_max")
+    if not isinstance(order, dict) or not set(order) <= set(KEYS):
+        raise BadInput(f"an order may have the keys {', '.join(KEYS)}, but is {show(order)}: correct it")
+    path, file = _read_path(order.get("path", "spiral"), files)
+    s_max = order.get("s_max")
     return RunRequest(
         path=path,
         file=file,
         s_max=None if s_max is None or file is None else read_number("s_max", s_max, (1e-6, 1e9)),
-        centre=_read_flag("centre", given.get("centre", True)),
-        process=_read_process(given.get("process", "paper"), given.get("changes", {}), files),
-        plant=_read_choice("plant", given.get("plant", "graded"), PLANTS),
-        controllers=read_controllers(given.get("controllers", ["twin"])),
-        ticks=_read_ticks(given.get("ticks")),
-        absorptivity_error=read_number("absorptivity_error", given.get("absorptivity_error", 1.0), ABSORBED),
+        centre=_read_flag("centre", order.get("centre", True)),
+        process=_read_process(order.get("process", "paper"), order.get("changes", {}), files),
+        plant=_read_choice("plant", order.get("plant", "graded"), PLANTS),
+        controllers=read_controllers(order.get("controllers", ["twin"])),
+        ticks=_read_ticks(order.get("ticks")),
+        absorptivity_error=read_number("absorptivity_error", order.get("absorptivity_error", 1.0), ABSORBED),
     )
 
 
-def _read_file(given: Mapping[str, Any], files: Uploaded) -> tuple[str, Path]:
-    key = given.get("file")
-    found = files.get(key) if isinstance(key, str) else None
-    if found is None:
+def _read_file(order: Mapping[str, Any], files: Uploaded) -> tuple[str, Path]:
+    key = order.get("file")
+    dropped = files.get(key) if isinstance(key, str) else None
+    if dropped is None:
         raise BadInput("a dropped file must still be there, but this one is gone: drop it again")
-    return found
+    return dropped
 
 
-def _read_path(given: object, files: Uploaded) -> tuple[str, Path | None]:
-    if isinstance(given, dict):
-        return _read_file(given, files)
-    family, _, seed = given.partition(":") if isinstance(given, str) else ("", "", "")
-    if given in SHAPES or (family in FAMILIES and seed.isascii() and seed.isdigit() and len(seed) <= 9):
-        assert isinstance(given, str)
-        return given, None
+def _read_path(path: object, files: Uploaded) -> tuple[str, Path | None]:
+    if isinstance(path, dict):
+        return _read_file(path, files)
+    family, _, seed = path.partition(":") if isinstance(path, str) else ("", "", "")
+    if path in SHAPES or (family in FAMILIES and seed.isascii() and seed.isdigit() and len(seed) <= 9):
+        assert isinstance(path, str)
+        return path, None
     raise BadInput(
-        f"a path must be one of {', '.join(SHAPES)}, FAMILY:SEED or a dropped file, got {show(given)}: "
+        f"a path must be one of {', '.join(SHAPES)}, FAMILY:SEED or a dropped file, got {show(path)}: "
         "choose one"
     )
 
@@ -118,10 +118,10 @@ def _read_path(given: object, files: Uploaded) -> tuple[str, Path | None]:
 def _read_own(shown: str, place: Path) -> Process:
     """A process that was dropped; no other file is read for it, so its alloy is inside or a shipped one."""
     text = read_text(place, f"the process file {shown} must be", LARGEST_FILE)
-    given = load_yaml(text, "a process", shown)
-    if not isinstance(given, dict):
+    content = load_yaml(text, "a process", shown)
+    if not isinstance(content, dict):
         raise BadInput(f"{shown} must be a process as laserloop init writes it, but is none: drop another")
-    material = given.get("material")
+    material = content.get("material")
     if isinstance(material, int) and not isinstance(material, bool):
         material = str(material)  # 304 without quotes
     if isinstance(material, str) and material.lower() not in shipped_materials():
@@ -129,15 +129,15 @@ def _read_own(shown: str, place: Path) -> Process:
             f"the alloy of a dropped process must be one of {', '.join(shipped_materials())} or stand in the "
             f"file itself, got {show(material)}: write its properties there"
         )
-    named = {"name": Path(shown).stem, **given}
+    named = {"name": Path(shown).stem, **content}
     return Process.from_json(named if material is None else {**named, "material": material}, where=shown)
 
 
-def _read_process(given: object, changes: object, files: Uploaded) -> Process:
+def _read_process(order: object, changes: object, files: Uploaded) -> Process:
     process = (
-        _read_own(*_read_file(given, files))
-        if isinstance(given, dict)
-        else find_process(_read_choice("process", given, shipped_processes()))
+        _read_own(*_read_file(order, files))
+        if isinstance(order, dict)
+        else find_process(_read_choice("process", order, shipped_processes()))
     )
     if not isinstance(changes, dict):
         raise BadInput(f"changes of a process must be keys with values, got {show(changes)}: correct them")
@@ -160,39 +160,39 @@ def _read_process(given: object, changes: object, files: Uploaded) -> Process:
     return process.change(**values)
 
 
-def read_controllers(given: object) -> tuple[str, ...]:
+def read_controllers(names: object) -> tuple[str, ...]:
     """Those of a run, side by side."""
-    if not isinstance(given, list) or not 1 <= len(given) <= MOST_CONTROLLERS:
-        raise BadInput(f"a live run has one or {MOST_CONTROLLERS} controllers, got {show(given)}: choose")
-    return tuple(_read_choice("controller", name, CONTROLLERS) for name in given)
+    if not isinstance(names, list) or not 1 <= len(names) <= MOST_CONTROLLERS:
+        raise BadInput(f"a live run has one or {MOST_CONTROLLERS} controllers, got {show(names)}: choose")
+    return tuple(_read_choice("controller", name, CONTROLLERS) for name in names)
 
 
-def _read_ticks(given: object) -> int | None:
-    if given is None:
+def _read_ticks(value: object) -> int | None:
+    if value is None:
         return None
-    return int(read_number("ticks", given, (1, MOST_TICKS)))
+    return int(read_number("ticks", value, (1, MOST_TICKS)))
 
 
-def _read_choice(what: str, given: object, choices: Any) -> str:
-    if not isinstance(given, str) or given not in choices:
-        raise BadInput(f"a {what} must be one of {', '.join(choices)}, got {show(given)}: choose one")
-    return given
+def _read_choice(what: str, value: object, choices: Any) -> str:
+    if not isinstance(value, str) or value not in choices:
+        raise BadInput(f"a {what} must be one of {', '.join(choices)}, got {show(value)}: choose one")
+    return value
 
 
-def _read_flag(what: str, given: object) -> bool:
-    if not isinstance(given, bool):
-        raise BadInput(f"{what} must be true or false, got {show(given)}: choose one")
-    return given
+def _read_flag(what: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise BadInput(f"{what} must be true or false, got {show(value)}: choose one")
+    return value
 
 
-def read_number(what: str, given: object, bounds: tuple[float, float]) -> float:
+def read_number(what: str, value: object, bounds: tuple[float, float]) -> float:
     """A finite number within bounds; no boolean."""
-    fine = isinstance(given, int | float) and not isinstance(given, bool) and isfinite(given)
-    if not fine or not bounds[0] <= given <= bounds[1]:  # type: ignore[operator]
+    fine = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    if not fine or not bounds[0] <= value <= bounds[1]:  # type: ignore[operator]
         raise BadInput(
-            f"{what} must be a number from {bounds[0]:g} to {bounds[1]:g}, got {show(given)}: change it"
+            f"{what} must be a number from {bounds[0]:g} to {bounds[1]:g}, got {show(value)}: change it"
         )
-    return float(given)  # type: ignore[arg-type]
+    return float(value)  # type: ignore[arg-type]
 
 
 @cache
@@ -211,20 +211,20 @@ def describe_form() -> dict[str, Any]:
     }
 
 
-def describe_process(told: Mapping[str, Any]) -> dict[str, Any]:
+def describe_process(process: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a process that the form shows."""
     return {
-        "name": told["name"],
-        "material": told["material"]["name"],
-        "window_k": told["window_k"],
-        "power_max_w": told["laser"]["power_w"][1],
-        "speed_mm_s": told["speed_mm_s"],
-        "sigma_um": told["beam"]["sigma_um"],
-        "absorptivity": told["beam"]["absorptivity"],
-        "noise_k": told["camera"]["noise_k"],
-        "delay_ticks": told["camera"]["delay_ticks"],
-        "plate_mm": told["plate_mm"],
-        "tick_us": told["tick_us"],
+        "name": process["name"],
+        "material": process["material"]["name"],
+        "window_k": process["window_k"],
+        "power_max_w": process["laser"]["power_w"][1],
+        "speed_mm_s": process["speed_mm_s"],
+        "sigma_um": process["beam"]["sigma_um"],
+        "absorptivity": process["beam"]["absorptivity"],
+        "noise_k": process["camera"]["noise_k"],
+        "delay_ticks": process["camera"]["delay_ticks"],
+        "plate_mm": process["plate_mm"],
+        "tick_us": process["tick_us"],
     }
 
 

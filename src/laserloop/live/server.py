@@ -67,8 +67,8 @@ class _AccessControl:
             await self.app(scope, receive, send)
             return
         asked = HTTPConnection(scope)
-        given = asked.query_params.get("token", "")
-        token = given or asked.cookies.get(COOKIE, "")
+        offered = asked.query_params.get("token", "")
+        token = offered or asked.cookies.get(COOKIE, "")
         refusal = self.judge(asked.headers.get("host", ""), asked.headers.get("origin"), token)
         if scope["type"] == "websocket":
             if refusal:
@@ -77,8 +77,8 @@ class _AccessControl:
                 await self.app(scope, receive, send)
             return
         extra = dict(HEADERS)
-        if given and self.token and not refusal:
-            extra["Set-Cookie"] = f"{COOKIE}={given}; Path=/; HttpOnly; SameSite=Strict"
+        if offered and self.token and not refusal:
+            extra["Set-Cookie"] = f"{COOKIE}={offered}; Path=/; HttpOnly; SameSite=Strict"
         more = [(name.lower().encode(), value.encode()) for name, value in extra.items()]
 
         async def add(message: Message) -> None:
@@ -105,8 +105,8 @@ class _AccessControl:
 def _split_address(address: str) -> tuple[str, str]:
     """Host, and host with port; nothing of what is no address."""
     try:
-        found = urlsplit(address)
-        return found.hostname or "", found.netloc.lower()
+        parts = urlsplit(address)
+        return parts.hostname or "", parts.netloc.lower()
     except ValueError:
         return "", ""
 

@@ -85,7 +85,7 @@ class Session:
                 for watched in list(self.watched.values()):
                     await self._show(watched)
                 if set(self.pool.runs) == known:  # otherwise there is newer news, without any wait
-                    await self._tell_news(news)
+                    await self._send_news(news)
                 await changed.wait()
                 await asyncio.sleep(max(0.0, PERIOD - (monotonic() - began)))
 
@@ -101,7 +101,7 @@ class Session:
         ]
         return json.dumps({"kind": "runs", "runs": runs})
 
-    async def _tell_news(self, news: str) -> None:
+    async def _send_news(self, news: str) -> None:
         """Where it has changed."""
         if news != self._news:
             self._news = news
@@ -194,8 +194,8 @@ def _read_change(words: Words) -> Words:
     """Another window or absorptivity for a run on its way."""
     change: Words = {"do": "change"}
     if "window_k" in words:
-        given = words["window_k"] if isinstance(words["window_k"], list) else []
-        window = [read_number("window_k", value, (1.0, 1e4)) for value in given[:3]]
+        values = words["window_k"] if isinstance(words["window_k"], list) else []
+        window = [read_number("window_k", value, (1.0, 1e4)) for value in values[:3]]
         if len(window) != 2 or not window[0] < window[1]:
             raise BadInput("a window must be two temperatures from 1 to 10000 K, low before high: correct it")
         change["window_k"] = window

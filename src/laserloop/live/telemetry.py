@@ -46,8 +46,8 @@ Send = Callable[[bytes], object]
 
 def pack(words: Mapping[str, Any], arrays: Arrays | None = None) -> bytes:
     """The bytes of a message."""
-    told = {name: [array.dtype.str[-2:], list(array.shape)] for name, array in (arrays or {}).items()}
-    head = json.dumps({**words, "arrays": told}, allow_nan=False).encode()
+    shapes = {name: [array.dtype.str[-2:], list(array.shape)] for name, array in (arrays or {}).items()}
+    head = json.dumps({**words, "arrays": shapes}, allow_nan=False).encode()
     head += b" " * (-(len(head) + 4) % ALIGNMENT)
     parts = [struct.pack("<I", len(head)), head]
     for array in (arrays or {}).values():
@@ -215,16 +215,16 @@ class FrameBuffer:
         return b"".join((MAGIC, np.uint32(len(packed)).astype("<u4").tobytes(), table.tobytes(), *packed))
 
 
-def find_frame(kept: bytes, k: int) -> bytes:
+def find_frame(content: bytes, k: int) -> bytes:
     """The frame of tick `k` in such a file, which a stranger may have written; ValueError if it is none."""
     head = len(MAGIC) + 4
-    count = int.from_bytes(kept[len(MAGIC) : head], "little")
-    if kept[: len(MAGIC)] != MAGIC or not 1 <= count <= MOST_FRAMES or len(kept) < head + 8 * count:
+    count = int.from_bytes(content[len(MAGIC) : head], "little")
+    if content[: len(MAGIC)] != MAGIC or not 1 <= count <= MOST_FRAMES or len(content) < head + 8 * count:
         raise ValueError("not a film")
-    ticks, lengths = np.frombuffer(kept, "<u4", 2 * count, head).reshape(-1, 2).T.astype(np.int64)
+    ticks, lengths = np.frombuffer(content, "<u4", 2 * count, head).reshape(-1, 2).T.astype(np.int64)
     place = max(0, int(np.searchsorted(ticks, k, side="right")) - 1)
     first = head + 8 * count + int(lengths[:place].sum())
-    packed = kept[first : first + int(lengths[place])]
+    packed = content[first : first + int(lengths[place])]
     try:
         frame = zlib.decompressobj().decompress(packed, LARGEST_FRAME)
         words, arrays = unpack(frame)

@@ -47,8 +47,8 @@ class Uploads:
     def name_planned(self, path: object) -> str:
         """What the planned file of an order's path is called: a dropped one, or a built-in by its name."""
         key = path.get("file") if isinstance(path, dict) else None
-        found = self.files.get(key) if isinstance(key, str) else None
-        shown = _tidy_name(f"{path}.csv".replace(":", "-")) if found is None else found[0]
+        dropped = self.files.get(key) if isinstance(key, str) else None
+        shown = _tidy_name(f"{path}.csv".replace(":", "-")) if dropped is None else dropped[0]
         stem, dot, ending = shown.rpartition(".")
         return f"{stem}-planned.{ending}" if dot else f"{shown}-planned"
 

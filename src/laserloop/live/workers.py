@@ -189,13 +189,13 @@ class WorkerPool:
 
         worker.give(job, on_message)
         try:
-            found = await asyncio.wait_for(answer, seconds)
+            message = await asyncio.wait_for(answer, seconds)
         except TimeoutError:
             worker.on_message = None
             await worker.stop()
             self._spawn(self.start_workers())
             raise BadInput(f"this took more than {seconds:g} s and was given up: shorten the path") from None
-        words, arrays = found
+        words, arrays = message
         if words["kind"] in ("refused", "gone"):
             raise BadInput(say_on_page(words["text"]))
         return words | {"notes": [say_on_page(note) for note in words.get("notes", ())]}, arrays

@@ -18,10 +18,4 @@ __all__ = [
     "render_rows",
 ]
 
-__getattr__ = fetch_from(
-    __name__,
-    {
-        "export": ("can_parquet", "render_rows"),
-        "recording": ("FaultCounts", "Readings", "Recording", "count_faults", "read_log"),
-    },
-)
+__getattr__ = fetch_from(__name__)

@@ -45,16 +45,4 @@ __all__ = [
     "score",
 ]
 
-__getattr__ = fetch_from(
-    __name__,
-    {
-        "controllers": (
-            *("CONTROLLERS", "Context", "is_own", "load_controller", "make_controller"),
-            *("make_oracle",),
-        ),
-        "disturbances": ("DeadlineController", "Fault", "Faults"),
-        "record": ("COMPLETED", "Run", "score"),
-        "run": ("ClosedLoop", "Testbed", "Tick", "look_ahead", "run_closed_loop"),
-        "scenario": ("TICKS", "Scenario", "Setup", "prepare"),
-    },
-)
+__getattr__ = fetch_from(__name__)

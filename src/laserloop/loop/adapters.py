@@ -169,10 +169,10 @@ def _wait(loop: ClosedLoop, k: int, recoating: Recoating) -> int:
     """
     testbed, controller = loop.testbed, loop.controller
     wait, memory = recoating.ticks(testbed.path.tick), max(1, controller.memory)
-    for told in range(0, wait, memory):
-        if hasattr(controller.inner, "memory") or told == 0:
-            controller.decide(None, loop.look_ahead(k + told))
-        testbed.powers += [0.0] * min(memory, wait - told)
+    for waited in range(0, wait, memory):
+        if hasattr(controller.inner, "memory") or waited == 0:
+            controller.decide(None, loop.look_ahead(k + waited))
+        testbed.powers += [0.0] * min(memory, wait - waited)
     testbed.plant.rest(wait * testbed.path.tick)
     testbed.plant.add_layer(recoating.thickness)
     return k + wait

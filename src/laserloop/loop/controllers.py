@@ -335,12 +335,12 @@ def load_controller(name: str, problem: "MpcProblem", process: object = None) ->
     return made
 
 
-def _make(name: str, given: object, wanted: tuple[str, ...], **more: object) -> Any:
+def _make(name: str, argument: object, wanted: tuple[str, ...], **more: object) -> Any:
     """Call NAME of FILE.py and see that the result has what is wanted of it; `more` goes to who names it."""
     call = _find(name)
     try:
         asked = signature(call).parameters
-        made = call(given, **{key: value for key, value in more.items() if key in asked})
+        made = call(argument, **{key: value for key, value in more.items() if key in asked})
     except BadInput:
         raise
     except (Exception, SystemExit) as error:
@@ -368,10 +368,10 @@ def _find(name: str) -> Callable[..., object]:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # a script without `if __name__ == "__main__"` may end itself
         raise BadInput(f"{file} cannot be imported: {_tell(error)}; correct the file") from error
-    found = getattr(module, attribute, None)
-    if not callable(found):
+    made = getattr(module, attribute, None)
+    if not callable(made):
         raise BadInput(f"{file} must have a class or function {attribute!r}, but has none: correct the name")
-    result: Callable[..., object] = found
+    result: Callable[..., object] = made
     return result
 
 

@@ -67,13 +67,13 @@ def replay(scenario: Scenario, recording: Recording, progress: Progress | None =
     controller = Guarded(setup.make_controller(None, progress))
     tally = count_faults(recording.readings)
     shown = _show_readings(recording, tally, path, process)
-    answers = list(ask(controller, path, shown, process.laser.power, progress))
+    answers = list(_ask(controller, path, shown, process.laser.power, progress))
     notes = (*recording.notes, *setup.notes, *getattr(controller.inner, "notes", ()))
     name = scenario.choose().controller or ""
-    return tell(recording, tally, path, process, name, answers, notes)
+    return _describe(recording, tally, path, process, name, answers, notes)
 
 
-def ask(
+def _ask(
     controller: Guarded,
     path: ScanPath,
     shown: "Iterator[tuple[Image | None, float]]",
@@ -84,9 +84,9 @@ def ask(
     if failure := controller.reset():
         raise BadInput(f"the controller's reset raised {failure}; correct it")
     assert path.power is not None
-    given = path.power.tolist()
+    powers = path.power.tolist()
     for k, (image, reading) in enumerate(shown):
-        preview = look_ahead(path, k, given, controller.horizon, controller.memory)
+        preview = look_ahead(path, k, powers, controller.horizon, controller.memory)
         action, failure, wall = controller.decide(image, preview)
         lit = bool(path.lit[k])
         yield Answer(
@@ -174,7 +174,7 @@ def _make_painter(recording: Recording, path: ScanPath, process: Process) -> Cal
     return paint
 
 
-def tell(
+def _describe(
     recording: Recording,
     tally: FaultCounts,
     path: ScanPath,
@@ -186,7 +186,7 @@ def tell(
     """A replay as plain numbers."""
     commanded = np.array([answer.power for answer in answers])
     failures = [answer.failure for answer in answers if answer.failure]
-    told = [f"the controller raised {len(failures)} times, first {failures[0]}"] if failures else []
+    raised = [f"the controller raised {len(failures)} times, first {failures[0]}"] if failures else []
     assert path.power is not None
     return {
         "log": recording.name,
@@ -200,7 +200,7 @@ def tell(
         "statuses": {str(name): n for name, n in Counter(answer.status for answer in answers).items()},
         "tick_ms": spread(1e3 * np.array([answer.wall_s for answer in answers])),
         "process": process.to_json(),
-        "notes": list(dict.fromkeys([*notes, *told])),
+        "notes": list(dict.fromkeys([*notes, *raised])),
         "series": {
             "t_s": path.times[1:].tolist(),
             "x_mm": (1e3 * path.positions[1:, 0]).tolist(),

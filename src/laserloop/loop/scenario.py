@@ -126,8 +126,8 @@ class Scenario:
             controller = "sqp" if is_own(model or "") else "realtime"
         elif controller in WITH_MODEL and model is None:
             model = BILINEAR if self.sampling == "bilinear" else BEST["paper"][1]
-        given = {"--model": model, "--delta-k": self.delta_k, "--tracking": self.tracking}
-        wanted = [option for option, value in given.items() if value]
+        options = {"--model": model, "--delta-k": self.delta_k, "--tracking": self.tracking}
+        wanted = [option for option, value in options.items() if value]
         check_used(controller, [*wanted, *(["--graph"] if self.graph != "folded" else [])])
         if self.sampling is not None and (model is None or is_own(model)):
             raise BadInput(
@@ -239,9 +239,9 @@ class Setup:
         process, usual = self.scenario.process, self.scenario.process.speed
         if speed and not usual / SPEED_RANGE <= speed <= usual * SPEED_RANGE:
             process = replace(process, speed=speed)
-        found = find_gains(self.scenario.plant, process)
-        if found is not None:
-            return found
+        gains = find_gains(self.scenario.plant, process)
+        if gains is not None:
+            return gains
         from laserloop.loop.tune import tune_for
 
         if wait is not None:
@@ -318,10 +318,10 @@ def keep_margins(
             "laserloop calibrate --process finds them",
         )
     room = ROOM * problem.half_width
-    kept = replace(problem, margin_above=min(margins.above, room), margin_below=min(margins.below, room))
+    narrowed = replace(problem, margin_above=min(margins.above, room), margin_below=min(margins.below, room))
     if max(margins.above, margins.below) <= room:
-        return kept, ()
-    return kept, (
+        return narrowed, ()
+    return narrowed, (
         f"the margins of {margins.above:.1f} K above and {margins.below:.1f} K below do not fit into the "
         f"window, so at most {room:.1f} K are kept and the promise is not",
     )

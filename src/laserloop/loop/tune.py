@@ -119,13 +119,13 @@ class Course:
 
     def search_power(self) -> float:
         """The best constant power, W."""
-        found = minimize_scalar(
+        best = minimize_scalar(
             lambda power: self.price(ConstantController(float(power))),
             bounds=self._problem.power,
             method="bounded",
             options={"maxiter": EVALUATIONS["constant"]},
         )
-        return round(float(found.x), 3)
+        return round(float(best.x), 3)
 
     def search_pi(self, bias: float) -> PiGains:
         """The best set point, gain and reset time around a bias."""
@@ -168,13 +168,13 @@ class Course:
     @staticmethod
     def _simplex(price: Callable[[FloatArray], float], size: int, evaluations: int) -> FloatArray:
         corners = np.vstack((np.zeros(size), 0.7 * np.eye(size)))
-        found = minimize(
+        best = minimize(
             price,
             np.zeros(size),
             method="Nelder-Mead",
             options={"maxfev": evaluations, "initial_simplex": corners, "xatol": 1e-3, "fatol": 1e-3},
         )
-        return np.asarray(found.x)
+        return np.asarray(best.x)
 
 
 def price_of(temperature: FloatArray, problem: MpcProblem) -> float:
@@ -229,13 +229,13 @@ def score_run(run: Run) -> tuple[float, float]:
         raise BadInput(
             f"a run that is to be calibrated on must be whole, but on {run.path} {run.ending}: change it"
         )
-    told = run.settled & np.isfinite(run.predicted)
-    if not told.any():
+    predicted = run.settled & np.isfinite(run.predicted)
+    if not predicted.any():
         raise BadInput(
             f"margins need predictions of settled ticks, but {run.controller} made none on {run.path}: "
             "take longer runs or a controller that predicts"
         )
-    residual = (run.t_max - run.predicted)[told]
+    residual = (run.t_max - run.predicted)[predicted]
     return float(residual.max()), float(-residual.min())
 
 

@@ -27,14 +27,4 @@ __all__ = [
     "make_twin",
 ]
 
-__getattr__ = fetch_from(
-    __name__,
-    {
-        "build": ("NoCompiler",),
-        "export": ("export_c",),
-        "network": ("RealtimeSolver",),
-        "twin": ("Memory", "TwinController", "make_twin"),
-        "twin_export": ("export_twin",),
-        "twin_loops": ("TwinLoops",),
-    },
-)
+__getattr__ = fetch_from(__name__)

@@ -195,8 +195,8 @@ def _name_formats(name: str) -> list[str]:
 def _import_format(place: str) -> Format:
     """Each when it is needed: a path that is built in needs none."""
     file, _, name = place.partition(".")
-    found: Format = getattr(import_module(f"laserloop.paths.{file}"), name)
-    return found
+    known: Format = getattr(import_module(f"laserloop.paths.{file}"), name)
+    return known
 
 
 @contextmanager
@@ -291,8 +291,8 @@ def keep_on_plate(path: ScanPath, plate: tuple[float, float]) -> ScanPath:
     light = path.lit_shares > 0
     ends = np.append(light, False) | np.append(False, light)
     half = np.array(plate) / 2
-    kept = np.where(ends[:, np.newaxis], np.clip(path.positions, -half, half), path.positions)
-    return path if first_off_plate(path.positions[ends], plate) is None else replace(path, positions=kept)
+    clipped = np.where(ends[:, np.newaxis], np.clip(path.positions, -half, half), path.positions)
+    return path if first_off_plate(path.positions[ends], plate) is None else replace(path, positions=clipped)
 
 
 def _is_built_in(text: str) -> bool:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from laserloop.bad_input import BadInput
+from laserloop.paths.text import describe_unknown
 from laserloop.paths.track import Move, check_level
 
 MOTIONS, ARCS = frozenset((0, 10, 20, 30)), frozenset((20, 30))  # G0 to G3
@@ -38,7 +39,6 @@ REFUSED_G |= {520, *range(650, 690, 10), *range(700, 800, 10), *range(810, 900, 
 REFUSED_M = frozenset((970, 980, 990))
 
 MM, INCH = 1e-3, 25.4e-3  # m
-NAMED = 8  # words in a note
 PLAIN = frozenset(((), (0,), (10,), (20,), (30,)))  # codes of the lines that most lines are
 AXES, NO_AXES = frozenset("XYZIJRE"), frozenset("ABCTUVW")  # that lead this machine somewhere, or do not
 XY, PLACES, BENDS = frozenset("XY"), frozenset("XYIJ"), frozenset("IJR")
@@ -158,11 +158,7 @@ class Machine:
 
     def describe(self) -> Iterator[str]:
         """What was passed over or assumed on the way; sentences without their full stop."""
-        if self._unknown:
-            words = list(self._unknown)
-            more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
-            first = self._unknown[words[0]]
-            yield f"{self._file}, line {first} and after: {', '.join(words[:NAMED])}{more} passed over"
+        yield from describe_unknown(self._file, self._unknown)
         if self._guessed_start is not None:
             yield (
                 f"{self._file}, line {self._guessed_start} moves with the laser on from a place that the "
@@ -385,13 +381,13 @@ class Machine:
             )
         return arc
 
-    def _find_place(self, given: dict[str, float]) -> complex:
+    def _find_place(self, values: dict[str, float]) -> complex:
         """Where X and Y lead, on the plate."""
         unit = self.unit
         if not self.absolute:
-            return self._place + complex(given.get("X", 0.0) * unit, given.get("Y", 0.0) * unit)
-        x = given["X"] * unit + self.zero.real if "X" in given else self._place.real
-        y = given["Y"] * unit + self.zero.imag if "Y" in given else self._place.imag
+            return self._place + complex(values.get("X", 0.0) * unit, values.get("Y", 0.0) * unit)
+        x = values["X"] * unit + self.zero.real if "X" in values else self._place.real
+        y = values["Y"] * unit + self.zero.imag if "Y" in values else self._place.imag
         return complex(x, y)
 
     def _find_height(self, z: float) -> float:

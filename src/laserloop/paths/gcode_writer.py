@@ -14,7 +14,7 @@ from laserloop.bad_input import BadInput
 from laserloop.paths.files import ScanFile
 from laserloop.paths.gcode import COMMENT, make_machine, parse_lines, writes_whole_s
 from laserloop.paths.gcode_machine import ARCS, BY_S, PROGRAM_END, Block, LaserSignal, Machine
-from laserloop.paths.text import PowerCommand, Schedule, find_along, format_number
+from laserloop.paths.text import PowerCommand, Schedule, find_along, format_number, needs_all_layers
 from laserloop.paths.track import Move
 
 DIGITS = 4  # of S, unless the file writes whole numbers
@@ -91,10 +91,7 @@ class _Writer:
         elif self._laser.signal is LaserSignal.FAN:
             s = self._laser.s if move.lit else nan
         elif move.lit:
-            raise BadInput(
-                f"{self._file}, line {move.line}: a program that gives no powers must be planned as a whole, "
-                "but this move has none; plan all layers."
-            )
+            raise needs_all_layers(self._file, move.line)
         elif (rests or self._machine.motion != 0) and self._s > 0:
             s = 0.0
         return self._say(line, s, nan if rests else self._machine.feed, rests=rests)

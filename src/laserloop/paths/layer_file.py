@@ -17,9 +17,11 @@ from laserloop.paths.files import Format, ScanFile
 from laserloop.paths.text import (
     PowerCommand,
     Schedule,
+    describe_unknown,
     find_along,
     format_number,
     insert_mark,
+    needs_all_layers,
     parse_number,
     split_lines,
 )
@@ -33,7 +35,6 @@ HARMLESS = frozenset(
         "GEOMETRYSTART",
     )
 )
-NAMED = 8  # commands in a note
 NANOMETRE = 1e-9  # m
 DIGITS = 4  # of W and mm/s
 HEAD = {"HATCHES": 2, "POLYLINE": 3}  # whole numbers before the coordinates
@@ -135,11 +136,7 @@ class Layers:
 
     def describe(self) -> Iterator[str]:
         """What was passed over; sentences without their full stop."""
-        if self._unknown:
-            names = list(self._unknown)
-            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-            first = self._unknown[names[0]]
-            yield f"{self._file}, line {first} and after: {', '.join(names[:NAMED])}{more} passed over"
+        yield from describe_unknown(self._file, self._unknown)
         if self._announced not in (None, self._count):
             yield f"{self._file} announces {self._announced:g} layers, but has {self._count}"
 
@@ -284,10 +281,7 @@ class _Writer:
         if isnan(move.power) and len(set(move.points)) == 1:
             return self._power  # it goes nowhere
         if isnan(move.power):
-            raise BadInput(
-                f"{self._file}, line {move.line}: a file that gives no powers must be planned as a whole, "
-                "but this move has none; plan all layers."
-            )
+            raise needs_all_layers(self._file, move.line)
         return move.power
 
     def _split(self, numbers: list[str], move: Move, shares: list[float]) -> list[list[str]]:

@@ -78,8 +78,8 @@ class ScanPath:
             )
         return np.array(np.broadcast_to(lit, len(self)))
 
-    def _check_shares(self, given: FloatArray) -> FloatArray:
-        shares = np.array(given, dtype=np.float64)
+    def _check_shares(self, values: FloatArray) -> FloatArray:
+        shares = np.array(values, dtype=np.float64)
         if shares.shape != (len(self),) or not ((shares >= 0) & (shares <= 1)).all():
             raise BadInput(
                 f"the lit shares of the path {self.name} must be {len(self)} numbers from 0 to 1, one per "
@@ -239,11 +239,11 @@ class Preview:
 
     def __post_init__(self) -> None:
         for name, ticks in (("lit", len(self.ahead) - 1), ("was_lit", len(self.powers))):
-            given = len(getattr(self, name))
-            if not given:
+            length = len(getattr(self, name))
+            if not length:
                 object.__setattr__(self, name, np.ones(ticks, np.bool_))
-            elif given != ticks:
-                raise BadInput(f"{name} must tell of {ticks} ticks, got {given}: cut it to the preview")
+            elif length != ticks:
+                raise BadInput(f"{name} must tell of {ticks} ticks, got {length}: cut it to the preview")
 
     @property
     def power(self) -> float:
@@ -369,10 +369,10 @@ def describe_size(points: FloatArray, plate: tuple[float, float], units: tuple[s
         size = np.ptp(points, axis=0)
     if not (size > np.array(plate) + ROUNDING).any() or not (size < HUGE).all():
         return ""
-    told = f"; {1e3 * size[0]:.4g} × {1e3 * size[1]:.4g} mm of path do not fit on it"
+    text = f"; {1e3 * size[0]:.4g} × {1e3 * size[1]:.4g} mm of path do not fit on it"
     if (size > SLIP * np.array(plate)).any() and (size / 1e3 <= np.array(plate)).all():
-        told += f", a thousandth would: give {units[1]}, not {units[0]}"
-    return told
+        text += f", a thousandth would: give {units[1]}, not {units[0]}"
+    return text
 
 
 def note_tiny(name: str, positions: FloatArray, lit: BoolArray, sigma: float) -> tuple[str, ...]:

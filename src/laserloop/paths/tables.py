@@ -62,7 +62,7 @@ def read_segments(file: ScanFile) -> Moves:
     return Moves((move for _, move in table), table.describe)
 
 
-def _tell_share(file: ScanFile, name: str) -> str:
+def _note_share(file: ScanFile, name: str) -> str:
     """How shares of a power were taken."""
     if file.power_max is None:
         return f"{file}: {name} is a share of a power that the file does not give, so it has no powers"
@@ -118,7 +118,7 @@ class _Segments:
     def describe(self) -> Iterator[str]:
         """What was assumed; sentences without their full stop."""
         if not self.header.in_watts:
-            yield _tell_share(self._file, "Pmod")
+            yield _note_share(self._file, "Pmod")
         if self._beyond and self.header.announced is not None:
             line, number = self.header.announced
             yield (
@@ -242,7 +242,7 @@ class Event(NamedTuple):
     share: float  # of the full power, from then on
 
 
-class Step(NamedTuple):
+class _Step(NamedTuple):
     """A row of a series, and the move that ends with it if there is one."""
 
     line: int
@@ -254,16 +254,16 @@ class Step(NamedTuple):
 def read_events(file: ScanFile) -> Moves:
     """All moves of an event series; its powers are shares of the full power, if that is known."""
     moves = (step.move for step in _follow_events(file) if step.move is not None)
-    return Moves(moves, lambda: (_tell_share(file, "its power"),))
+    return Moves(moves, lambda: (_note_share(file, "its power"),))
 
 
-def _follow_events(file: ScanFile) -> Iterator[Step]:
+def _follow_events(file: ScanFile) -> Iterator[_Step]:
     last: Event | None = None
     for line, content in enumerate(split_lines(file.text), start=1):
         if says_something(content):
             where = f"{file}, line {line}"
             event = _parse_event(content, where)
-            yield Step(line, last, event, _find_move(last, event, line, where, file.power_max))
+            yield _Step(line, last, event, _find_move(last, event, line, where, file.power_max))
             last = event
 
 

@@ -1,7 +1,7 @@
 """The text of path files: read within limits, told where it is wrong, and put together again byte by byte."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from math import isfinite
 from os import PathLike
@@ -14,6 +14,7 @@ import numpy as np
 from laserloop.bad_input import BadInput, guess
 
 END = re.compile("(\r\n|\r|\n)")
+NAMED = 8  # words in a note
 MOST_NAMES = 1000  # of a folder that are compared with a wrong one
 MAX_BYTES = 64_000_000  # some two million lines of G-code; a layer on a 15 × 10 mm plate has thousands
 SIGN = "laserloop plan:"  # of the one comment at the head of a planned file
@@ -155,6 +156,22 @@ def parse_number(text: str, name: str, where: str) -> float:
             f"{where}: {name} must be finite, but is {short_repr(text)}; correct or remove the row."
         )
     return value
+
+
+def describe_unknown(file: object, unknown: Mapping[str, int]) -> Iterator[str]:
+    """What was passed over, by its first line; a sentence without its full stop, or none."""
+    if unknown:
+        words = list(unknown)
+        more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
+        yield f"{file}, line {unknown[words[0]]} and after: {', '.join(words[:NAMED])}{more} passed over"
+
+
+def needs_all_layers(file: object, line: int) -> BadInput:
+    """The sentence for a move without a power beside moves that get one."""
+    return BadInput(
+        f"{file}, line {line}: a program that gives no powers must be planned as a whole, but this move has "
+        "none; plan all layers."
+    )
 
 
 def insert_mark(content: bytes, mark: str, pattern: str, after: str = "") -> bytes:

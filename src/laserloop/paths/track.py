@@ -160,19 +160,19 @@ def join_moves(moves: Iterable[Move], *, file: object, layer: int | None = None)
     Moves that do not meet are joined straight, dark and without a speed.
     """
     layers = _sort_layers(moves, file, 1 if layer is None else layer)
-    kept = layers.get(1 if layer is None else layer)
-    if not (kept and kept.moves):
+    chosen = layers.get(1 if layer is None else layer)
+    if not (chosen and chosen.moves):
         raise BadInput(
             f"{file}: the layer must be 1 to {len(layers)}, of which each has lit moves, but is {layer}; "
             "choose one of these."
         )
-    track = _concatenate(kept)
-    return track if layer is not None else track.add_notes(_tell_layers(file, track.level, len(layers)))
+    track = _concatenate(chosen)
+    return track if layer is not None else track.add_notes(_note_layers(file, track.level, len(layers)))
 
 
 def split_layers(moves: Iterable[Move], *, file: object) -> list[Track]:
     """All layers that have lit moves, in the order in which the file begins them."""
-    return [_concatenate(kept) for kept in _sort_layers(moves, file, None).values()]
+    return [_concatenate(layer) for layer in _sort_layers(moves, file, None).values()]
 
 
 @dataclass(slots=True)
@@ -191,21 +191,21 @@ class _Layer:
 
 def _concatenate(layer: _Layer) -> Track:
     """One track of the moves of a layer."""
-    kept = layer.moves
+    moves = layer.moves
 
     def gather(name: str, kind: type) -> NDArray[Any]:
         """One of the move's numbers, for each of its points."""
-        return np.repeat(np.fromiter(map(attrgetter(name), kept), kind, len(kept)), sizes)
+        return np.repeat(np.fromiter(map(attrgetter(name), moves), kind, len(moves)), sizes)
 
-    points = [move.points for move in kept]
-    sizes = np.fromiter(map(len, points), np.intp, len(kept))
+    points = [move.points for move in moves]
+    sizes = np.fromiter(map(len, points), np.intp, len(moves))
     z = np.fromiter(chain.from_iterable(points), np.complex128, layer.waypoints)
     lit = gather("lit", np.bool_)
     speeds, powers = gather("speed", np.float64)[1:], gather("power", np.float64)[1:]
     # a joint within rounding is as the move that it leads to
     last = np.cumsum(sizes) - 1
     rests = np.zeros(len(z))
-    rests[last] = [move.rest for move in kept]
+    rests[last] = [move.rest for move in moves]
     track = Track(
         points=np.column_stack([z.real, z.imag]),
         lines=gather("line", np.intp),
@@ -214,7 +214,7 @@ def _concatenate(layer: _Layer) -> Track:
         powers=powers,
         rests=rests[1:],
         moves=np.repeat(layer.numbers, sizes)[1:],
-        level=kept[0].level,
+        level=moves[0].level,
     )
     track.moves[last[:-1]] = -1
     gaps = last[:-1][~(track.lengths[last[:-1]] <= GAP)]
@@ -222,7 +222,7 @@ def _concatenate(layer: _Layer) -> Track:
     return track
 
 
-def _tell_layers(file: object, level: float, levels: int) -> tuple[str, ...]:
+def _note_layers(file: object, level: float, levels: int) -> tuple[str, ...]:
     if levels == 1:
         return ()
     return (f"{file} has {levels} layers with lit moves; the first, z = {1e3 * level:g} mm, is used",)
@@ -236,17 +236,17 @@ def _sort_layers(moves: Iterable[Move], file: object, only: int | None) -> dict[
     """
     numbers, layers = dict[float, int](), dict[int, _Layer]()  # level → number → moves
     layer, dark = _Layer(), _Layer()  # of the last lit move, and since then
-    seen, level, line, kept = 0, nan, 1, False
+    seen, level, line, wanted = 0, nan, 1, False
     for count, move in enumerate(moves):
         line, points, lit = move[:3]
         seen += len(points)
         if lit and move.level != level:
             level = move.level
             number = numbers.setdefault(round(level, 8), len(numbers) + 1)
-            kept = only in (None, number)
+            wanted = only in (None, number)
             if layers.get(number) is not layer:
                 layer, dark = layers.setdefault(number, _Layer()), _Layer()
-        if kept:
+        if wanted:
             if lit and dark.moves:
                 layer.add(dark)
                 dark = _Layer()

@@ -64,14 +64,14 @@ def _read_waypoints(file: ScanFile) -> Track:
     bright = np.flatnonzero(light)
     if not len(bright):
         raise no_lit_moves(file, lines[-1])
-    kept = slice(bright[0], bright[-1] + 1)  # neither begins nor ends in the dark
+    whole = slice(bright[0], bright[-1] + 1)  # neither begins nor ends in the dark
     ends = ends[bright[0] : bright[-1] + 2]
     return Track(
         points=np.array(points)[ends] / 1e3,
         lines=np.array(lines)[ends],
-        lit=light[kept],
-        speeds=speeds_mm_s[kept] / 1e3,
-        powers=powers[kept],
+        lit=light[whole],
+        speeds=speeds_mm_s[whole] / 1e3,
+        powers=powers[whole],
         rests=np.zeros(len(ends) - 1),
         moves=ends[1:],
     )

@@ -26,7 +26,7 @@ from laserloop.planning.powers import (
 from laserloop.planning.scores import LayerResult, count_ticks, score_layers
 from laserloop.predict.twin.rollout import needed_power
 from laserloop.process import Process
-from laserloop.store import write_bytes
+from laserloop.store import save
 from laserloop.versions import hash_code
 
 SCORES = ("ticks", "t_max_k", "t_min_k", "below_fraction", "n_over", "starts")
@@ -273,4 +273,4 @@ def write_arrays(file: Path, arrays: Mapping[str, ArrayLike]) -> None:
     """All of them or nothing."""
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # type: ignore[arg-type]
-    write_bytes(file, stream.getvalue())
+    save(file, stream.getvalue())

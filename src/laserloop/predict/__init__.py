@@ -85,25 +85,4 @@ __all__ = [
     "train",
 ]
 
-__getattr__ = fetch_from(
-    __name__,
-    {
-        "correction": (
-            *("HeatCorrection", "HeatSamples", "fit_correction", "gather_samples"),
-            *("join_samples", "load_correction", "save_correction"),
-        ),
-        "koopman": ("KoopmanPredictor", "fit_koopman", "load_koopman", "save_koopman"),
-        "model": ("Model", "TrainedFor", "find_model", "load_model", "save_model", "shipped_models"),
-        "networks": (
-            *("AffineNet", "Fno", "Lstm", "MsDeepONet", "SequenceNetwork", "SsAr", "SsArLoc"),
-            *("Tide", "TideQuantile"),
-        ),
-        "oracle": ("PlantRollout",),
-        "predictor": ("AffineForecast", "Forecast", "Predictor"),
-        "sequence": ("SequencePredictor", "Sequences", "join_sequences", "read_record"),
-        "training": ("FitSettings", "fit", "fit_sequences", "train"),
-        "twin": ("Starts", "TwinPredictor", "TwinSettings"),
-        "twin.gain": ("GainSettings",),
-        "window": ("WindowPredictor",),
-    },
-)
+__getattr__ = fetch_from(__name__)

@@ -25,7 +25,7 @@ from laserloop.paths.path import ScanPath
 from laserloop.predict.networks import NETWORKS, ROW, FloatArray, Network, Weights, WindowNetwork
 from laserloop.process import Process
 from laserloop.process.process import Sampling, check_sampling
-from laserloop.store import write_bytes
+from laserloop.store import save
 
 MODEL_FILE, WEIGHTS_FILE = "model.json", "weights.safetensors"
 FORMAT = 2
@@ -255,8 +255,8 @@ def save_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]], page: Mapping[
     text = json.dumps(
         {**page, "weights_sha256": hashlib.sha256(content).hexdigest()}, indent=1, allow_nan=False
     )
-    write_bytes(folder / WEIGHTS_FILE, content)
-    write_bytes(folder / MODEL_FILE, (text + "\n").encode())
+    save(folder / WEIGHTS_FILE, content)
+    save(folder / MODEL_FILE, (text + "\n").encode())
 
 
 def shipped_models() -> tuple[str, ...]:

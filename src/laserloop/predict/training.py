@@ -44,7 +44,7 @@ from laserloop.predict.networks import (
 )
 from laserloop.predict.sequence import Sequences
 from laserloop.process.process import Sampling
-from laserloop.store import write_bytes
+from laserloop.store import save
 
 IntArray = NDArray[np.intp]
 Features = tuple[FloatArray, FloatArray, FloatArray]  # x, y, s
@@ -285,7 +285,7 @@ def _fit(
         **find_origin(),
     )
     if out is not None:
-        write_bytes(out / HISTORY_FILE, _write_history(progress))
+        save(out / HISTORY_FILE, _write_history(progress))
         save_model(model, out)
         (out / STATE_FILE).unlink(missing_ok=True)
     return model
@@ -427,7 +427,7 @@ def _make_keeper(
         if out is not None and time.monotonic() - last >= keep_every:
             arrays = {name: np.ascontiguousarray(getattr(state, name)) for name in FLAT}
             metadata = {"identity": identity, "progress": json.dumps(asdict(state.progress))}
-            write_bytes(out / STATE_FILE, to_safetensors(arrays, metadata))
+            save(out / STATE_FILE, to_safetensors(arrays, metadata))
             last = time.monotonic()
         if report is not None:
             report(state.progress)

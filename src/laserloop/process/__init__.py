@@ -1,11 +1,11 @@
 """WHAT THE USER HAS: material, plate, beam, laser, control period, window and camera; one file, one hash.
 
-The names are fetched when first used: the command line reads the schema for its help, which need not wait for
-SciPy.
+May import no other room. Names are fetched when first used: help reads the keys without waiting for SciPy.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from laserloop.lazy import fetch_from
 
 if TYPE_CHECKING:
     from laserloop.process.material import Material, find_material, read_material, shipped_materials
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
         shipped_processes,
         write_process,
     )
-
-_OF_MATERIAL = ("Material", "find_material", "read_material", "shipped_materials")
 
 __all__ = [
     "Beam",
@@ -39,9 +37,4 @@ __all__ = [
     "write_process",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'laserloop.process' has no attribute {name!r}")
-    file = "material" if name in _OF_MATERIAL else "process"
-    return getattr(import_module(f"laserloop.process.{file}"), name)
+__getattr__ = fetch_from(__name__)

@@ -6,6 +6,7 @@ One table is behind the file, the JSON, the options of the command line and the 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from math import isfinite
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -34,19 +35,19 @@ class Key(Quantity):
     def check(self, value: Any) -> None:
         """Refuse an SI value out of range."""
         try:
-            told = self.tell(value)
+            written = self.tell(value)
         except (TypeError, ValueError, OverflowError):
             raise BadInput(
                 f"{self.key} of a process must be {self.rule}, in SI units here, but is {show(value)}; "
                 "correct it."
             ) from None
         try:
-            self.read(told, "a process")
+            self.read(written, "a process")
         except BadInput:
             if (meant := self._read_as_written(value)) is None:
                 raise
             raise BadInput(
-                f"{self.key} of a process must be {self.rule}, but is {_show(told)}; give {meant}, "
+                f"{self.key} of a process must be {self.rule}, but is {_show(written)}; give {meant}, "
                 "since a script takes SI units."
             ) from None
 
@@ -55,8 +56,8 @@ class Key(Quantity):
         numbers = [float(part) for part in value] if self.names else [float(value)]
         if self.per == 1.0 or not all(self.low <= number <= self.high for number in numbers):
             return None
-        told = ", ".join(f"{number / self.per:g}" for number in numbers)
-        return f"({told})" if self.names else told
+        shown = ", ".join(f"{number / self.per:g}" for number in numbers)
+        return f"({shown})" if self.names else shown
 
     def tell(self, value: Any) -> Any:
         """An SI value as a file has it."""
@@ -66,15 +67,15 @@ class Key(Quantity):
             return [self._round(part) for part in value]
         return int(value) if self.whole else self._round(value)
 
-    def read(self, given: object, where: str) -> Any:
+    def read(self, value: object, where: str) -> Any:
         """The SI value of what a file has."""
-        if given is None and self.optional:
+        if value is None and self.optional:
             return None
-        parts = list(given) if self.names and isinstance(given, list | tuple) else [given]
-        numbers = [_number(part) for part in parts]
-        if bool(self.names) != isinstance(given, list | tuple) or not self.allows(numbers):
+        parts = list(value) if self.names and isinstance(value, list | tuple) else [value]
+        numbers = [to_number(part) for part in parts]
+        if bool(self.names) != isinstance(value, list | tuple) or not self.allows(numbers):
             raise BadInput(
-                f"{self.key} of {where} must be {self.rule}, but is {_show(given)}; "
+                f"{self.key} of {where} must be {self.rule}, but is {_show(value)}; "
                 f"{self.hint(numbers) or 'correct it'}."
             )
         if self.whole:
@@ -83,23 +84,23 @@ class Key(Quantity):
         return scaled if self.names else scaled[0]
 
     def _round(self, value: float) -> float:
-        given = float(value) * self.per
-        return float(f"{given:.{DIGITS}g}") + 0.0 if isfinite(given) else given  # + 0.0: −0 is 0
+        scaled = float(value) * self.per
+        return float(f"{scaled:.{DIGITS}g}") + 0.0 if isfinite(scaled) else scaled  # + 0.0: −0 is 0
 
 
-def _show(given: object) -> str:
+def _show(value: object) -> str:
     """A short account of what a file has."""
-    if not isinstance(given, list | tuple):
-        return show(given)
-    return f"[{', '.join(show(part) for part in given[:4])}{', …' if len(given) > 4 else ''}]"
+    if not isinstance(value, list | tuple):
+        return show(value)
+    return f"[{', '.join(show(part) for part in value[:4])}{', …' if len(value) > 4 else ''}]"
 
 
-def _number(given: object) -> float:
-    """As a float; NaN, which is in no range, if it is none. PyYAML reads 1e-4 as text."""
-    if isinstance(given, bool) or not isinstance(given, int | float | str):
+def to_number(value: object) -> float:
+    """As a float; NaN, which is in no range, if it is none. CSV is text, and PyYAML reads 1e-4 as text."""
+    if isinstance(value, bool) or not isinstance(value, Real | str):
         return float("nan")
     try:
-        return float(given)
+        return float(value)
     except (ValueError, OverflowError):
         return float("nan")
 
@@ -179,37 +180,37 @@ OTHERS = ("laserloop_process", "name", "material")
 
 def find_key(name: str) -> Key:
     """The entry with this key, its section left out or not."""
-    found = [entry for entry in KEYS if name in (entry.key, entry.key.rpartition(".")[2])]
-    if len(found) != 1:
+    entries = [entry for entry in KEYS if name in (entry.key, entry.key.rpartition(".")[2])]
+    if len(entries) != 1:
         raise BadInput(
             f"a process has the keys {_list_keys()}, but {name[:40]!r} was given"
             f"{guess(name, _name_keys())}; choose one."
         )
-    return found[0]
+    return entries[0]
 
 
-def check_keys(given: Mapping[str, Any], where: str) -> dict[Key, Any]:
+def check_keys(content: Mapping[str, Any], where: str) -> dict[Key, Any]:
     """The entries that are given, with what was given; a key that means nothing is refused by name."""
-    if given.get("laserloop_process", FORMAT) != FORMAT:
+    if content.get("laserloop_process", FORMAT) != FORMAT:
         raise BadInput(
-            f"{where} must have the format {FORMAT}, but has {_show(given['laserloop_process'])}; "
+            f"{where} must have the format {FORMAT}, but has {_show(content['laserloop_process'])}; "
             "update laserloop or correct laserloop_process."
         )
     flat: dict[str, Any] = {}
-    for key, value in given.items():
+    for key, value in content.items():
         if key in SECTIONS:
             if not isinstance(value, Mapping):
                 raise BadInput(
                     f"{key} of {where} must be a section of lines, but is {_show(value)}; indent them."
                 )
-            found = {f"{key}.{name}": part for name, part in value.items()}
+            values = {f"{key}.{name}": part for name, part in value.items()}
         else:
-            found = {} if key in OTHERS else {str(key): value}
-        if flat.keys() & found.keys():
+            values = {} if key in OTHERS else {str(key): value}
+        if flat.keys() & values.keys():
             raise BadInput(
                 f"a key of {where} may come once, but {key} and its section are both there; keep one."
             )
-        flat |= found
+        flat |= values
     for key in flat:
         if key not in BY_NAME:
             raise BadInput(
@@ -226,16 +227,16 @@ def get_value(process: Any, entry: Key) -> Any:
     return process
 
 
-def set_value(told: dict[str, Any], entry: Key, value: Any) -> None:
+def set_value(content: dict[str, Any], entry: Key, value: Any) -> None:
     """Put a value where a file has it."""
     section, _, name = entry.key.rpartition(".")
-    (told.setdefault(section, {}) if section else told)[name] = value
+    (content.setdefault(section, {}) if section else content)[name] = value
 
 
-def drop_value(told: dict[str, Any], entry: Key) -> None:
+def drop_value(content: dict[str, Any], entry: Key) -> None:
     """Take a value away from where a file has it."""
     section, _, name = entry.key.rpartition(".")
-    del (told[section] if section else told)[name]
+    del (content[section] if section else content)[name]
 
 
 def _name_keys() -> list[str]:
@@ -272,8 +273,8 @@ def load_yaml(text: str, noun: str, where: str) -> object:
     except Exception as problem:  # PyYAML leaks KeyError, AttributeError, RecursionError and more
         line = getattr(getattr(problem, "problem_mark", None), "line", None)
         place = where if line is None else f"line {line + 1} of {where}"
-        told = problem.problem if isinstance(problem, _NotPlain) else "cannot be read as such"
-        raise BadInput(f"{noun} must be plain YAML, but {place} {told}; correct it.") from None
+        reason = problem.problem if isinstance(problem, _NotPlain) else "cannot be read as such"
+        raise BadInput(f"{noun} must be plain YAML, but {place} {reason}; correct it.") from None
 
 
 class _NotPlain(yaml.MarkedYAMLError):

@@ -9,11 +9,9 @@ T  temperature, K      k  conductivity, W/mK      rho  density, kg/m³      cp  
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import PchipInterpolator
 
 from laserloop.bad_input import BadInput, check_kind, guess, show
-from laserloop.process.keys import DIGITS, LARGEST_FILE, load_yaml, read_text
+from laserloop.process.keys import DIGITS, LARGEST_FILE, load_yaml, read_text, to_number
 
 FloatArray = NDArray[np.float64]
 Property = Polynomial | PchipInterpolator
@@ -311,11 +309,8 @@ def _check_list(value: object, where: str) -> list[object]:
 
 
 def _check_number(value: object, where: str) -> float:
-    """The value as a finite float; text counts, since CSV is text and PyYAML reads 1e-4 as text."""
-    number = np.nan
-    if not isinstance(value, bool) and isinstance(value, Real | str):
-        with suppress(ValueError, OverflowError):
-            number = float(value)
+    """The value as a finite float."""
+    number = to_number(value)
     if not np.isfinite(number):
         raise BadInput(f"{where} must be a finite number, got {show(value)}: correct it")
     return number
@@ -389,22 +384,22 @@ def _parse_csv(text: str, where: str) -> Material:
 
 def describe_material(material: Material) -> dict[str, Any]:
     """A material whole, as a file of it would hold it."""
-    told: dict[str, Any] = {"name": material.name, "source": material.source, "valid": list(material.valid)}
+    page: dict[str, Any] = {"name": material.name, "source": material.source, "valid": list(material.valid)}
     if material.melting is not None:
-        told["melting"] = {"source": material.melting.source, **material.melting.numbers()}
+        page["melting"] = {"source": material.melting.source, **material.melting.numbers()}
     curves = {label: getattr(material, label) for label in COLUMNS[1:]}
     if all(isinstance(curve, Polynomial) for curve in curves.values()):
-        return told | {"polynomial": {label: _in_kelvin(curve) for label, curve in curves.items()}}
+        return page | {"polynomial": {label: _in_kelvin(curve) for label, curve in curves.items()}}
     T = curves["k"].x.tolist()
     rows = {label: [_round(value) for value in curve(T)] for label, curve in curves.items()}
-    return told | {"table": {"T": T, **rows}}
+    return page | {"table": {"T": T, **rows}}
 
 
 def _in_kelvin(curve: Polynomial) -> list[float]:
     """Coefficients of 1, T, T², …; a fit has those of a scaled T."""
     scaled = not np.array_equal(curve.domain, curve.window)
-    found: list[float] = (curve.convert() if scaled else curve).coef.tolist()
-    return found
+    coefficients: list[float] = (curve.convert() if scaled else curve).coef.tolist()
+    return coefficients
 
 
 def count_numbers(material: Material) -> dict[str, Any]:
@@ -414,8 +409,8 @@ def count_numbers(material: Material) -> dict[str, Any]:
     """
     solid = describe_material(replace(material, name="", source="", melting=None))
     melting = None if material.melting is None else material.melting.numbers()
-    told = {key: value for key, value in solid.items() if key not in ("name", "source")}
-    return told if melting is None or (solid, melting) in _ship_melting() else told | {"melting": melting}
+    table = {key: value for key, value in solid.items() if key not in ("name", "source")}
+    return table if melting is None or (solid, melting) in _ship_melting() else table | {"melting": melting}
 
 
 @cache

@@ -78,9 +78,9 @@ class Laser:
     def __post_init__(self) -> None:
         pair = self.power if isinstance(self.power, tuple | list) and len(self.power) == 2 else (1, 0)
         if not (all(is_finite(limit) for limit in pair) and 0 <= pair[0] < pair[1]):
-            told = show(self.power) if not isinstance(self.power, tuple | list) else self.power
+            shown = show(self.power) if not isinstance(self.power, tuple | list) else self.power
             raise BadInput(
-                f"the laser's power must be two numbers from 0 W on, low before high, got {told}: "
+                f"the laser's power must be two numbers from 0 W on, low before high, got {shown}: "
                 "correct them"
             )
         if not (is_finite(self.lag) and self.lag >= 0):
@@ -132,10 +132,10 @@ class CameraSettings:
                 raise BadInput(f"a camera's {name} must be a whole number ≥ {least}, got {value}: correct it")
 
 
-def check_sampling(given: object) -> None:
+def check_sampling(sampling: object) -> None:
     """Refuse a sampling that nobody knows."""
-    if given not in SAMPLINGS:
-        raise BadInput(f"a sampling must be one of {', '.join(SAMPLINGS)}, got {given!r}: choose one")
+    if sampling not in SAMPLINGS:
+        raise BadInput(f"a sampling must be one of {', '.join(SAMPLINGS)}, got {sampling!r}: choose one")
 
 
 PARTS: dict[str, tuple[type, str]] = {  # what each part must be, and how to make one
@@ -193,34 +193,34 @@ class Process:
         Nor do the melting that ships with an alloy, see `count_numbers`, and keys that came later where they
         say what was so before.
         """
-        told = self.to_json()
-        told.pop("name")
+        content = self.to_json()
+        content.pop("name")
         for entry in KEYS:
             if entry.newly is not None and get_value(self, entry) == entry.newly:
-                drop_value(told, entry)
-        told["material"] = count_numbers(self.material)
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+                drop_value(content, entry)
+        content["material"] = count_numbers(self.material)
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
         """The process whole, as its file has it: units are in the names, the material's numbers inside."""
-        told: dict[str, Any] = {
+        content: dict[str, Any] = {
             "laserloop_process": FORMAT,
             "name": self.name,
             "material": describe_material(self.material),
         }
         for entry in KEYS:
-            set_value(told, entry, entry.tell(get_value(self, entry)))
-        return told
+            set_value(content, entry, entry.tell(get_value(self, entry)))
+        return content
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any], *, where: str = "a process") -> "Process":
+    def from_json(cls, content: Mapping[str, Any], *, where: str = "a process") -> "Process":
         """The process of these keys, the rest by default; a key that means nothing is refused."""
-        found = check_keys(given, where)
-        changes: dict[str, Any] = {entry.field: entry.read(value, where) for entry, value in found.items()}
-        if "material" in given:
-            changes["material"] = _read_inline(given["material"], where)
-        if "name" in given:
-            changes["name"] = _read_name(given["name"], where)
+        entries = check_keys(content, where)
+        changes: dict[str, Any] = {entry.field: entry.read(value, where) for entry, value in entries.items()}
+        if "material" in content:
+            changes["material"] = _read_inline(content["material"], where)
+        if "name" in content:
+            changes["name"] = _read_name(content["name"], where)
         return Process()._with(changes)
 
     def change(self, **values: Any) -> "Process":
@@ -271,27 +271,27 @@ class Process:
         )
 
 
-def _read_name(given: object, where: str) -> str:
+def _read_name(name: object, where: str) -> str:
     """The name that people give a process; 304 without quotes is one too."""
-    text = show(given) if isinstance(given, int) and not isinstance(given, bool) else given
+    text = show(name) if isinstance(name, int) and not isinstance(name, bool) else name
     words = " ".join(text.split()) if isinstance(text, str) else ""
     if not (0 < len(words) <= 100 and words.isprintable()):
         raise BadInput(
-            f"the name of {where} must be 1 to 100 printable characters, but is {show(given)}; correct it."
+            f"the name of {where} must be 1 to 100 printable characters, but is {show(name)}; correct it."
         )
     return words
 
 
-def _read_inline(given: object, where: str) -> Material:
+def _read_inline(content: object, where: str) -> Material:
     """A material by name, or the whole of it as a mapping."""
-    if isinstance(given, str):
-        return find_material(given)
-    if not isinstance(given, Mapping):
+    if isinstance(content, str):
+        return find_material(content)
+    if not isinstance(content, Mapping):
         raise BadInput(
             f"the material of {where} must be the name of a shipped one, a file or its properties, but is "
-            f"{show(given)}; choose one."
+            f"{show(content)}; choose one."
         )
-    return parse_material(given, f"the material of {where}")
+    return parse_material(content, f"the material of {where}")
 
 
 def shipped_processes() -> tuple[str, ...]:
@@ -322,17 +322,17 @@ def read_process(file: str | Path) -> Process:
 
 def _parse(text: str, name: str, folder: Path) -> Process:
     where = f"the process {name}"
-    given = load_yaml(text, "a process", where)
-    if not isinstance(given, Mapping):
+    content = load_yaml(text, "a process", where)
+    if not isinstance(content, Mapping):
         raise BadInput(
             f"{where} must be lines of name: value, but holds something else; start from a built-in one."
         )
-    material = given.get("material")
+    material = content.get("material")
     if isinstance(material, int) and not isinstance(material, bool):
         material = str(material)  # 304 without quotes
     if isinstance(material, str) and material.lower() not in shipped_materials():
         material = str(folder / material)
-    named = {"name": name, **given}
+    named = {"name": name, **content}
     return Process.from_json(named if material is None else {**named, "material": material}, where=where)
 
 

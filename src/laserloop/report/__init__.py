@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from laserloop.lazy import fetch_from
 
 if TYPE_CHECKING:
-    from laserloop.report.figures import COLD, FAINT, HOT, INK, STYLE, WIDTH
+    from laserloop.report.figures import COLD, FAINT, HOT, INK, STYLE, WIDTH, save_figure
     from laserloop.report.page import make_plate, render, render_comparison
     from laserloop.report.record import mark_counted
-    from laserloop.report.save import dump, save_figure
 
 __all__ = [
     "COLD",
@@ -20,7 +19,6 @@ __all__ = [
     "INK",
     "STYLE",
     "WIDTH",
-    "dump",
     "make_plate",
     "mark_counted",
     "render",
@@ -28,12 +26,4 @@ __all__ = [
     "save_figure",
 ]
 
-__getattr__ = fetch_from(
-    __name__,
-    {
-        "figures": ("COLD", "FAINT", "HOT", "INK", "STYLE", "WIDTH"),
-        "page": ("make_plate", "render", "render_comparison"),
-        "record": ("mark_counted",),
-        "save": ("dump", "save_figure"),
-    },
-)
+__getattr__ = fetch_from(__name__)

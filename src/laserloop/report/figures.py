@@ -1,5 +1,6 @@
 """Figures of an episode: one function each, from data to a matplotlib Figure that belongs to nobody else."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,15 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from laserloop.bad_input import BadInput
 from laserloop.data.episode import WINDOW, Episode
 from laserloop.report.record import describe_power
+from laserloop.store import save
 
 FloatArray = NDArray[np.float64]
 Window = tuple[float, float]  # K
+
+FORMATS = (".png", ".svg", ".pdf")
 
 INK = "#1f2933"  # text, frames and whatever lies inside the window
 FAINT = "#8a94a0"
@@ -52,6 +57,20 @@ WIDTH = 4.8  # inch; on a telephone's screen the type then keeps its size
 MARGIN = 4.0  # beam widths shown around the path
 ZOOM = 4.0  # beam widths shown around the hottest point
 FEW_TURNS = 12  # more of them get no line down through the figure
+
+
+def save_figure(file: Path, figure: Figure, *, dpi: int = 200) -> None:
+    """Save a figure in the format that the name ends in."""
+    check_format(file)
+    stream = io.BytesIO()
+    figure.savefig(stream, format=file.suffix.lower()[1:], dpi=dpi)
+    save(file, stream.getvalue())
+
+
+def check_format(file: Path) -> None:
+    """Refuse an ending that is no figure format."""
+    if file.suffix.lower() not in FORMATS:
+        raise BadInput(f"a figure's file must end in {', '.join(FORMATS)}, but got {file.name!r}; rename it.")
 
 
 @mpl.rc_context(STYLE)

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 from laserloop.bad_input import BadInput
-from laserloop.report.figures import INK
+from laserloop.report.figures import INK, save_figure
 from laserloop.report.record import (
     Record,
     capitalise,
@@ -22,17 +22,17 @@ from laserloop.report.record import (
     describe_lateness,
     describe_process,
     describe_reading,
+    describe_run,
     find_interval,
     introduce,
     name_runs,
     predicts,
     read_other,
-    tell,
     write_headline,
 )
 from laserloop.report.run_figures import draw_comparison, draw_residual_map, draw_run, draw_tick_times
-from laserloop.report.save import dump, save, save_figure
 from laserloop.report.tables import SCORES, list_troubles
+from laserloop.store import dump, save
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +126,14 @@ def render_comparison(records: Sequence[Record], *, command: str, also: Sequence
     return render(
         "report/run_page.html",
         headline=write_headline(records),
-        story=[introduce(records), *map(tell, records, names)],
+        story=[introduce(records), *map(describe_run, records, names)],
         also=also,
         picture=make_plate(draw_comparison(records), "all", f"T_max and power of {', '.join(names)}"),
         chapters=[_write_chapter(i, *pair) for i, pair in enumerate(zip(names, records, strict=True))],
         times=times,
         lateness=describe_lateness(records),
         counting=describe_counting(records),
-        readings=_tell_readings(names, records),
+        readings=_describe_readings(names, records),
         command=command,
     )
 
@@ -154,7 +154,7 @@ def _write_chapter(i: int, name: str, record: Record) -> _Chapter:
     )
 
 
-def _tell_readings(names: Sequence[str], records: Sequence[Record]) -> str:
+def _describe_readings(names: Sequence[str], records: Sequence[Record]) -> str:
     """What T_max is here, and how high the other reading of the same surfaces goes."""
     own = " or ".join(dict.fromkeys(f"the {describe_reading(record)}" for record in records))
     others = [

@@ -90,13 +90,13 @@ def describe_counting(records: Sequence[Record]) -> str:
     """Which ticks of some runs count; a sentence for each rule."""
     runs_of: dict[str, list[str]] = {}
     for name, record in zip(name_runs(records), records, strict=True):
-        runs_of.setdefault(_tell_rule(record), []).append(name)
+        runs_of.setdefault(_describe_rule(record), []).append(name)
     if len(runs_of) == 1:
         return next(iter(runs_of))
     return " ".join(f"{', '.join(names)}: {rule}" for rule, names in runs_of.items())
 
 
-def _tell_rule(record: Record) -> str:
+def _describe_rule(record: Record) -> str:
     """Which ticks of a run count."""
     if first := record["settled_from"]:
         anew = "" if all(record["series"].get("lit", ())) else " and anew after each dark move"
@@ -203,13 +203,13 @@ def write_headline(records: Sequence[Record]) -> str:
     names = {True: list[str](), False: list[str]()}
     for name, record in zip(name_runs(records), records, strict=True):
         names[keeps(record)].append(name)
-    kept, broken = names[True], names[False]
-    if len(records) > 1 and not kept:
+    keeping, others = names[True], names[False]
+    if len(records) > 1 and not keeping:
         return "No controller keeps the upper bound"
-    clauses = [f"{_join(kept)} keep{'s' * (len(kept) == 1)} the upper bound"] if kept else []
-    if broken:
-        clause = f"{_join(broken)} do{'es' * (len(broken) == 1)} not"
-        clauses.append(clause if kept else f"{clause} keep the upper bound")
+    clauses = [f"{_join(keeping)} keep{'s' * (len(keeping) == 1)} the upper bound"] if keeping else []
+    if others:
+        clause = f"{_join(others)} do{'es' * (len(others) == 1)} not"
+        clauses.append(clause if keeping else f"{clause} keep the upper bound")
     return capitalise("; ".join(clauses))
 
 
@@ -228,7 +228,7 @@ def introduce(records: Sequence[Record]) -> str:
     )
 
 
-def tell(record: Record, name: str | None = None) -> str:
+def describe_run(record: Record, name: str | None = None) -> str:
     """What one controller achieved; `name`: what this run is called among others."""
     subject = capitalise((name or name_runs([record])[0]) + _describe_planning(record))
     if record["t_max_k"] is None:

@@ -268,8 +268,8 @@ def tabulate_plan(record: Mapping[str, Any]) -> Table:
     """What one plan promises, and what came of it, a line for each fact."""
     facts = {
         "planned": f"{record['path']}, {HEADINGS[record['by']]}: {record['commands']} powers for "
-        f"{record['vectors']} vectors, {record['ticks']} ticks{_tell_refined(record.get('refined', 0))}",
-        "window": "{:g} – {:g} K".format(*record["window_k"]) + _tell_reached(record),
+        f"{record['vectors']} vectors, {record['ticks']} ticks{_describe_refined(record.get('refined', 0))}",
+        "window": "{:g} – {:g} K".format(*record["window_k"]) + _note_reached(record),
         "planned T_max": _show_plan(record),
     }
     if "verified" in record:
@@ -325,13 +325,13 @@ def tabulate_parts(records: Sequence[Mapping[str, Any]]) -> Table:
     return _tabulate_rows((*planned, *simulated, "holds", "ms", "written"), rows, left=("file", "written"))
 
 
-def _tell_reached(record: Mapping[str, Any]) -> str:
+def _note_reached(record: Mapping[str, Any]) -> str:
     """That a window is not reached at all, as simulated, else as planned."""
     scores, (low, high) = record.get("verified", record), record["window_k"]
     return ", NOT REACHED in any tick" if scores["t_max_k"] < low or scores["t_min_k"] > high else ""
 
 
-def _tell_refined(rounds: int) -> str:
+def _describe_refined(rounds: int) -> str:
     return f", refined {'once' if rounds == 1 else f'{rounds} times'} on graded" if rounds else ""
 
 

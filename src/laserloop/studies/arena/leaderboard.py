@@ -23,7 +23,7 @@ from laserloop.report import (
     render_comparison,
     save_figure,
 )
-from laserloop.store import RESULT_FILE, read_result, write_bytes
+from laserloop.store import RESULT_FILE, read_result, save
 from laserloop.studies.arena.benchmark import RUNS
 from laserloop.studies.arena.ranking import ORACLE, Tables
 from laserloop.studies.arena.scores import Row
@@ -80,7 +80,7 @@ def save_leaderboard(tables: Tables, out: Path, *, command: str) -> Path:
         out=out.name,
     )
     save_figure(out / "standings.png", figure)
-    write_bytes(out / "index.html", page.encode())
+    save(out / "index.html", page.encode())
     return out / "index.html"
 
 
@@ -184,7 +184,7 @@ def _save_run_page(row: Row, beside: Mapping[str, str], out: Path, command: str)
         read_result(out / RUNS / folder / RESULT_FILE) for folder in _pair(row, beside)
     ]
     page = render_comparison(records, command=command, also=[f"Task {row['task']}."])
-    write_bytes(out / place, page.encode())
+    save(out / place, page.encode())
     return place
 
 

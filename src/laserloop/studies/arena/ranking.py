@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from laserloop.logs import can_parquet, render_rows
-from laserloop.report import dump
-from laserloop.store import write_bytes
+from laserloop.store import dump, save
 from laserloop.studies.arena.benchmark import Benchmark, read_runs
 from laserloop.studies.arena.entrants import find_entrant
 from laserloop.studies.arena.scores import Row, clock_record, score_record
@@ -186,7 +185,7 @@ def save_tables(tables: Tables, benchmark: Benchmark, out: Path) -> list[Path]:
         "clocks.json": dump(tables.clocks).encode(),
     }
     for name, content in files.items():
-        write_bytes(out / name, content)
+        save(out / name, content)
     return [out / name for name in files]
 
 

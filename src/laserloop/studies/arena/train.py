@@ -50,7 +50,7 @@ from laserloop.predict import (
     save_koopman,
 )
 from laserloop.process import find_process
-from laserloop.store import write_bytes
+from laserloop.store import save
 from laserloop.studies.arena.entrant import COST_FILE, OUT, Cost
 from laserloop.studies.arena.entrants import correct_twin, find_model_folder
 from laserloop.studies.arena.tasks import SPLITS, Task
@@ -191,7 +191,7 @@ def _collect(task: Task, correction: HeatCorrection, file: Path) -> HeatSamples:
         found = gather_samples(case.process, case.find_path(), run.power, run.t_peak)
         stream = io.BytesIO()
         np.savez(stream, **{name: getattr(found, name) for name in HeatSamples.__slots__})
-        write_bytes(file, stream.getvalue())
+        save(file, stream.getvalue())
     with np.load(file, allow_pickle=False) as stored:
         return HeatSamples(*(stored[name] for name in HeatSamples.__slots__))
 

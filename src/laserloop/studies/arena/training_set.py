@@ -27,7 +27,7 @@ from laserloop.native import make_twin
 from laserloop.paths import FAMILIES, ScanPath, find_path
 from laserloop.plant import make_plant
 from laserloop.process import Process, find_process
-from laserloop.store import write_bytes
+from laserloop.store import save
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -111,11 +111,11 @@ def make_lessons(folder: Path, episodes: int = EPISODES, progress: Progress | No
         if not file.exists():
             stream = io.BytesIO()
             np.save(stream, record_lesson(index))
-            write_bytes(file, stream.getvalue())
+            save(file, stream.getvalue())
         if progress is not None:
             progress(index + 1, episodes)
     page = {"plant": PLANT, "process": PROCESS, "episodes": episodes, "ticks": TICKS, "columns": COLUMNS}
-    write_bytes(folder / PAGE, (json.dumps(page, indent=1) + "\n").encode())
+    save(folder / PAGE, (json.dumps(page, indent=1) + "\n").encode())
 
 
 def read_lessons(folder: Path) -> Iterator[tuple[Lesson, FloatArray]]:

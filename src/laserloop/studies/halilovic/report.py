@@ -15,8 +15,9 @@ from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 from laserloop.bad_input import BadInput
+from laserloop.report.figures import save_figure
 from laserloop.report.page import make_plate, render
-from laserloop.report.save import save, save_figure
+from laserloop.store import save
 from laserloop.studies.halilovic import contexts, published
 from laserloop.studies.halilovic.check import FACTOR, STEADY, Claim
 from laserloop.studies.halilovic.claims import judge_paper
