@@ -192,6 +192,28 @@ def test_init_writes_a_process_that_reads_back_equal(capsys: Capture) -> None:
     assert read_process("a.yaml") == find_process("paper")
 
 
+@pytest.mark.parametrize(
+    ("answers", "absorptivity"), [(["40", "a third", "0.35"], 0.35), ([""], 1.0), (["0.5"], 0.5)]
+)
+def test_init_asks_at_a_terminal_what_the_metal_absorbs(
+    answers: list[str], absorptivity: float, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = iter(answers)
+    monkeypatch.setattr("laserloop.cli.plan._is_terminal", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda _: next(said))
+    out, err = run(capsys, "init", "--out", "a.yaml")
+    assert read_process("a.yaml").beam.absorptivity == absorptivity
+    assert list(said) == []
+    assert out.count("It must be a number from 0.0001 to 1") == len(answers) - 1
+    assert ("are absorbed power" in err) == (absorptivity == 1.0)
+
+
+def test_init_does_not_ask_for_what_an_option_says(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("laserloop.cli.plan._is_terminal", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda _: pytest.fail("asked"))
+    run(capsys, "init", "--absorptivity", "1", "--out", "a.yaml")
+
+
 def test_init_names_a_material_file_beside_the_process(capsys: Capture) -> None:
     Path("sub").mkdir()
     Path("alloy.csv").write_text(

@@ -1,5 +1,6 @@
 """The verbs of planning: a process file to begin with, whether it can work, and powers for a scan file."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -49,6 +50,7 @@ from laserloop.planning.plan import Progress
 from laserloop.planning.verify import Checking, Part, PlannedPart, plan_parts, plan_refined
 from laserloop.planning.window import fit_tick, judge_tick, note_leap
 from laserloop.process import Process, find_process, shipped_materials, shipped_processes, write_process
+from laserloop.process.keys import find_key
 from laserloop.process.material import name_shipped
 from laserloop.quantity import Quantity
 from laserloop.report.tables import tabulate_layers, tabulate_parts, tabulate_plan
@@ -73,7 +75,8 @@ def init(
     """Write a process file, with a comment on every number: alloy, plate, beam, laser, window and camera.
 
     What no option says is as in the built-in process of the alloy, or as in --process. A tick that does not
-    suit beam and speed is replaced by one that does, unless --tick-us says it.
+    suit beam and speed is replaced by one that does, unless --tick-us says it. On a terminal it asks whether
+    powers are absorbed or emitted, unless --absorptivity says it.
 
     For example:
 
@@ -86,6 +89,8 @@ def init(
     if out.suffix.lower() not in (".yaml", ".yml"):
         raise BadInput(f"--out must end in .yaml, but is {out.name!r}; rename it")
     of = of or ProcessOptions()
+    if of.absorptivity is None and of.find().beam.absorptivity == 1.0:
+        of = replace(of, absorptivity=_ask_for_absorptivity())
     alloy = of.material
     if alloy is not None and of.process == ProcessOptions().process and alloy.lower() in shipped_processes():
         of = replace(of, process=alloy.lower(), material=None)
@@ -107,6 +112,24 @@ def init(
                 "--absorptivity, of bare metal 0.3 to 0.6"
             ]
         )
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _ask_for_absorptivity() -> float | None:
+    """What a person at a terminal says; None where nobody can answer, or powers are to be absorbed watts."""
+    if not _is_terminal():
+        return None
+    entry = find_key("absorptivity")
+    show("What share of the light does the metal absorb (bare: 0.3 to 0.6)? Powers are emitted watts then.")
+    while text := input("Empty: powers are absorbed watts. Share: ").strip():
+        numbers, cure = entry.parse(text)
+        if numbers is not None:
+            return float(numbers[0])
+        show(f"It must be {entry.rule}; {cure}.")
+    return None
 
 
 def _fit_tick(process: Process) -> Process:

@@ -52,8 +52,8 @@ def export(
     For example:
 
         laserloop export --process 316 --out firmware
-        laserloop export paper-corner --out firmware
-        laserloop export models/mine --window-k 860,900 --dtype float64 --out firmware
+        laserloop export paper-corner --out network
+        laserloop export models/mine --window-k 860,900 --dtype float64 --out mine
     """
     from laserloop.cli.run import note_margin
     from laserloop.control.margins import find_margins
