@@ -21,6 +21,9 @@ PAGES = sorted(
 LINKED = sorted({*PAGES, *RESULTS.glob("*.md"), ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"})
 OUTSIDE = {  # links that leave these pages; looked at before a release
     "https://jobqueue.dask.org",
+    *("https://github.com/adamantine-sim/adamantine", "https://github.com/ORNL/AdditiveFOAM"),
+    *("https://github.com/ORNL-MDF/3DThesis", "https://github.com/drlukeparry/pyslm"),
+    *("https://www.do-mpc.com", "https://web.casadi.org", "https://gymnasium.farama.org"),
     "https://doi.org/10.1016/j.jcp.2013.08.021",
 }
 
