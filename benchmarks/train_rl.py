@@ -33,7 +33,7 @@ from laserloop.studies.arena.distil import freeze
 from laserloop.studies.arena.entrant import Cost
 from laserloop.studies.arena.entrants import find_model_folder
 from laserloop.studies.arena.environments import ACTIONS, PATHS, LoopEnv, TwinVectorEnv
-from laserloop.studies.arena.tasks import LEVELS
+from laserloop.studies.arena.tasks import LEARNED_LEVELS
 
 Infos = list[dict[str, Any]]
 STAGE, LEARNER = "-stage.json", "-learner.zip"  # not part of the model
@@ -211,7 +211,7 @@ def make_twins(settings: PpoSettings) -> VecEnv:
     """All families on all levels."""
     batches = [
         TwinVectorEnv(settings.loops, process=settings.process, level=level, paths=settings.paths)
-        for level in LEVELS
+        for level in LEARNED_LEVELS
     ]
     return TwinVecEnv(batches, settings.seed)
 
@@ -223,7 +223,7 @@ def make_plants(settings: PpoSettings) -> VecEnv:
         return lambda: ScaledLoopEnv(LoopEnv(path=family, level=level, process=settings.process))
 
     warnings.filterwarnings("ignore", message=".*outside.*")  # of a material's range, while things are tried
-    env = DummyVecEnv([make(family, level) for family, level in product(FAMILIES, LEVELS)])
+    env = DummyVecEnv([make(family, level) for family, level in product(FAMILIES, LEARNED_LEVELS)])
     env.seed(settings.seed)
     return env
 

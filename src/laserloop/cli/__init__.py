@@ -70,7 +70,7 @@ VERBS = {  # file → verb → its sentence in the list; a file is imported when
         "replay": "Show recorded measurements to a controller, and write down what it would have commanded.",
     },
     "study": {
-        "arena": "Let every controller meet the same tasks, and rank them by their gap to the oracle.",
+        "arena": "Let every controller meet the same tasks, and rank them with decision times charged.",
         "reproduce": "Run the whole paper from nothing to its report.",
         "report": "Write the page and the tables of a reproduction again.",
         "bench plant": "Time a step of both plants, and of a SciPy sparse Newton solver.",

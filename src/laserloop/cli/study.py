@@ -34,7 +34,7 @@ def arena(
     ] = None,
     entrants: Annotated[
         list[str] | None,
-        several("Only these, by name; may be given several times. Gaps need the oracle.", default="all"),
+        several("Only these, by name; may be given several times. Gaps need twin-informed.", default="all"),
     ] = None,
     paths: Annotated[
         int | None, number(1, 10_000, "", "Paths, in turn of the ten families.", default="100; quick 10")
@@ -42,7 +42,8 @@ def arena(
     levels: Annotated[
         list[str] | None,
         several(
-            "Disturbances: off, nominal or hard; may be given several times.", default="all; quick nominal"
+            "Disturbances: off, nominal, hard or machine; may be given several times.",
+            default="all; quick nominal",
         ),
     ] = None,
     processes: Annotated[
@@ -54,7 +55,7 @@ def arena(
     scheduler: Scheduler = None,
     json_file: Json = None,
 ) -> None:
-    """Let every controller meet the same tasks on the same plant, and rank them by their gap to the oracle.
+    """Let every controller meet the same tasks on the same plant, and rank them with decision times charged.
 
     Killed at any moment, the same command goes on and ends with the same tables. The full size takes about
     seven hours on two cores.

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from laserloop.control.problem import MpcProblem, Question, Solution, Solver, make_twin_problem
     from laserloop.control.simple import (
         ConstantController,
-        FeedforwardController,
         Gains,
         PiController,
+        PiGains,
         find_gains,
     )
     from laserloop.paths.path import Preview
@@ -41,13 +41,13 @@ __all__ = [
     "Action",
     "ConstantController",
     "Controller",
-    "FeedforwardController",
     "Gains",
     "Guarded",
     "MpcController",
     "MpcProblem",
     "Observer",
     "PiController",
+    "PiGains",
     "Policy",
     "PolicyController",
     "Preview",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         is_own,
         load_controller,
         make_controller,
-        make_oracle,
+        make_named,
     )
     from laserloop.loop.disturbances import DeadlineController, Fault, Faults
     from laserloop.loop.record import COMPLETED, Run, score
@@ -39,7 +39,7 @@ __all__ = [
     "load_controller",
     "look_ahead",
     "make_controller",
-    "make_oracle",
+    "make_named",
     "prepare",
     "run_closed_loop",
     "score",

@@ -4,7 +4,7 @@ May import `process` for its numbers, and nothing else of the house.
 """
 
 from laserloop.paths.files import Placement, ScanFile, find_path, names_file
-from laserloop.paths.path import DEFAULT_SPEED, DEFAULT_TICK, Preview, ScanPath
+from laserloop.paths.path import DEFAULT_SPEED, DEFAULT_TICK, Preview, ScanPath, mark_settled
 from laserloop.paths.shapes import (
     FAMILIES,
     draw_polyline,
@@ -26,6 +26,7 @@ __all__ = [
     "Track",
     "draw_polyline",
     "find_path",
+    "mark_settled",
     "names_file",
     "sample_polyline",
     "sample_track",

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         Tide,
         TideQuantile,
     )
-    from laserloop.predict.oracle import PlantRollout
     from laserloop.predict.predictor import AffineForecast, Forecast, Predictor
     from laserloop.predict.sequence import SequencePredictor, Sequences, join_sequences, read_record
     from laserloop.predict.training import FitSettings, fit, fit_sequences, train
@@ -52,7 +51,6 @@ __all__ = [
     "Lstm",
     "Model",
     "MsDeepONet",
-    "PlantRollout",
     "Predictor",
     "SequenceNetwork",
     "SequencePredictor",

@@ -106,10 +106,10 @@ def test_iterative_learning_takes_late_peaks_back_to_their_ticks() -> None:
     np.testing.assert_allclose(align(seen, 1, lit), [300.0, 310.0, 320.0, 330.0, 330.0])
 
 
-def test_passes_bring_iterative_learning_nearer_to_the_middle() -> None:
-    task = Task(family="zigzag", seed=10_000, ticks=40)
-    rms = {name: score_record(run_entrant(task, find_entrant(name)))["rms_k"] for name in ("ilc", "constant")}
-    assert rms["ilc"] < 0.5 * rms["constant"]
+def test_passes_bring_iterative_learning_nearer_to_the_middle_than_the_plan_it_begins_with() -> None:
+    task, planned = Task(family="zigzag", seed=10_000, ticks=40), "twin-without-camera"
+    rms = {name: score_record(run_entrant(task, find_entrant(name)))["rms_k"] for name in ("ilc", planned)}
+    assert rms["ilc"] < 0.5 * rms[planned]
 
 
 def test_the_cost_of_a_training_lies_beside_its_model(tmp_path: Path) -> None:

@@ -17,26 +17,42 @@ def row(entrant: str, seed: int, rms: float, level: str = "off", **other: Any) -
     named = {"family": "arc", "seed": seed, "level": level, "task": task.name, "entrant": entrant}
     counts = {"outside": 1, "ticks": 10, "clipped": 0, "refused": 0, "completed": True}
     means = {"outside_fraction": 0.1, "below_fraction": 0.0, "step_mean_w": 0.2, "energy_mj": 5.0}
-    return named | counts | means | {"rms_k": rms, "above_k": rms, "below_k": 0.0, "excursion_k": rms} | other
+    scores = {"rms_k": rms, "charged_rms_k": rms, "above_k": rms, "below_k": 0.0, "excursion_k": rms}
+    return named | counts | means | scores | other
 
 
-def test_the_gap_is_the_distance_to_the_oracle_on_the_same_task() -> None:
+def test_the_gap_is_the_distance_to_the_informed_twin_on_the_same_task() -> None:
     rows = add_gaps(
-        [row("oracle", 30_000, 1.0), row("pi", 30_000, 5.0), row("twin", 30_000, 2.0), row("pi", 30_001, 9.0)]
+        [
+            *(row("twin-informed", 30_000, 1.0), row("pi", 30_000, 5.0), row("twin", 30_000, 2.0)),
+            row("pi", 30_001, 9.0),
+        ]
     )
     assert [r["gap_k"] for r in rows] == [0.0, 4.0, 1.0, None]
     assert [r["to_twin_k"] for r in rows] == [-1.0, 3.0, 0.0, None]
 
 
-def test_the_nearest_to_the_oracle_comes_first_and_who_has_no_gap_last() -> None:
+def test_who_does_better_than_the_informed_twin_has_a_gap_below_zero() -> None:
+    rows = add_gaps([row("twin-informed", 30_000, 2.0), row("ilc", 30_000, 0.5), row("twin", 30_000, 3.0)])
+    assert [r["gap_k"] for r in rows] == [0.0, -1.5, 1.0]
+
+
+def test_ranks_are_of_runs_with_the_time_of_decisions_charged() -> None:
+    quick, slow = row("pi", 30_000, 5.0), row("slow", 30_000, 2.0, charged_rms_k=200.0)
+    standings = rank([slow, quick])
+    assert list(standings) == ["pi", "slow"]
+    assert (standings["slow"]["all"]["rms_k"], standings["slow"]["all"]["rms_mean_k"]) == (2.0, 200.0)
+
+
+def test_the_nearest_to_the_informed_twin_comes_first_and_who_has_no_gap_last() -> None:
     rows = [
         *(row("pi", 30_000 + k, 5.0 + k) for k in range(3)),
         *(row("twin", 30_000 + k, 2.0) for k in range(3)),
-        *(row("oracle", 30_000 + k, 1.0) for k in range(3)),
+        *(row("twin-informed", 30_000 + k, 1.0) for k in range(3)),
         row("lonely", 30_007, 0.5),
     ]
     standings = rank(rows)
-    assert list(standings) == ["oracle", "twin", "pi", "lonely"]
+    assert list(standings) == ["twin-informed", "twin", "pi", "lonely"]
     pi = standings["pi"]["all"]
     assert pi["gap_mean_k"] == pytest.approx(5.0)
     assert pi["gap_worst_k"] == pytest.approx(6.0)
@@ -45,7 +61,7 @@ def test_the_nearest_to_the_oracle_comes_first_and_who_has_no_gap_last() -> None
     assert standings["lonely"]["all"]["gap_mean_k"] is None
 
 
-def test_without_the_oracle_the_picture_shows_rms_with_its_interval() -> None:
+def test_without_the_bound_the_picture_shows_rms_with_its_interval() -> None:
     standings = rank([row("pi", 30_000 + k, 5.0 + k) for k in range(6)])
     pi = standings["pi"]["off"]
     assert (

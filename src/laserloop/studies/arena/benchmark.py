@@ -6,10 +6,12 @@ the same but for what a clock said.
 """
 
 import hashlib
+import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain, repeat
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -17,13 +19,16 @@ from typing import Any
 import numpy as np
 
 from laserloop.bad_input import BadInput
-from laserloop.control import Controller, make_twin_problem
+from laserloop.control import Action, Controller, Preview, Status, make_twin_problem
 from laserloop.jobs import run_missing
-from laserloop.loop import Context, Fault, Scenario, is_own, prepare
+from laserloop.loop import Context, DeadlineController, Fault, Scenario, is_own, make_named, prepare
+from laserloop.plant import Image
 from laserloop.store import has_case, name_case, solve_case
 from laserloop.studies.arena.entrant import Entrant, FloatArray, OpenLoopController, TaskContext, TrialPass
 from laserloop.studies.arena.entrants import ENTRANTS, find_entrant
+from laserloop.studies.arena.machine import misplace
 from laserloop.studies.arena.sandbox import try_out
+from laserloop.studies.arena.scores import measure_record
 from laserloop.studies.arena.tasks import Task, find_task
 from laserloop.versions import hash_loop
 
@@ -32,6 +37,7 @@ Record = dict[str, Any]
 
 BLIND = Fault(kind="drop")
 RUNS = "runs"
+DECISIONS = Path(__file__).parent / "decisions.json"  # benchmarks/arena.py --decisions writes it
 QUICK_PATHS, QUICK_TICKS = 10, 80
 QUICK_LEVELS = ("nominal",)
 
@@ -168,6 +174,7 @@ def settings_of(task: Task, entrant: Entrant) -> Record:
         "task": task.name,
         "path": _hash_path(task),
         "entrant": _identify(entrant),
+        "decision_us": find_decision_us(entrant.name),
         "case": make_case(task, entrant).settings(),
     }
 
@@ -188,19 +195,82 @@ def _identify(entrant: Entrant) -> Record:
 
 def run_entrant(task: Task, entrant: Entrant) -> Record:
     """Close the loop of an entrant on a task."""
-    made, began, case = list[Controller](), process_time(), make_case(task, entrant)
+    began = process_time()
+    record = close_loop(task, entrant)
+    lit = np.array(record["series"]["lit"], dtype=bool)
+    measured = 1e3 * float(np.median(np.array(record["series"]["tick_ms"])[lit])) if lit.any() else 0.0
+    declared = find_decision_us(entrant.name)
+    decision_us = measured if declared is None else declared
+    late = decision_us > record["process"]["tick_us"]
+    charged = measure_record(close_loop(task, entrant, decision_us) if late else record)
+    spent = {"cpu_s": process_time() - began}  # of plant, controller and all
+    return record | spent | {"decision_us": decision_us, "charged": charged}
+
+
+def close_loop(task: Task, entrant: Entrant, decision_us: float = 0.0) -> Record:
+    """The record of a loop; every decision is charged with a time but the first, which is made in advance."""
+    made, case = list[Controller](), make_case(task, entrant)
 
     def make(context: Context) -> Controller:
-        made.append(make_controller(entrant, case, context))
-        return made[-1]
+        made.append(
+            make_named(str(case.controller), context)
+            if entrant.make is None
+            else make_controller(entrant, case, context)
+        )
+        held: Controller = HoldingController(made[0])
+        return charge_decisions(held, 1e-6 * decision_us) if decision_us else held
 
     try:
-        record = prepare(case, None if entrant.make is None else make).run().to_json()
+        record = misplace(prepare(case, make), task.misplace()).run().to_json()
     finally:
         for controller in made:
             getattr(controller, "close", lambda: None)()
-    spent = {"cpu_s": process_time() - began}  # of plant, controller and all
-    return record | spent | {"task": task.name, "entrant": entrant.name, "label": entrant.name}
+    return record | {"task": task.name, "entrant": entrant.name, "label": entrant.name}
+
+
+class HoldingController:
+    """Any controller, but where it has nothing to plan with the last power is held: no fallback is scored."""
+
+    def __init__(self, controller: Controller) -> None:
+        self.name, self.horizon, self.memory = controller.name, controller.horizon, controller.memory
+        self._controller = controller
+        self._last: float | None = None  # W, of the newest lit tick
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._controller, name)
+
+    def reset(self) -> None:
+        """Forget everything; the next tick is the first."""
+        self._last = None
+        self._controller.reset()
+
+    def act(self, image: Image | None, preview: Preview) -> Action:
+        """Its answer, or the last power."""
+        action = self._controller.act(image, preview)
+        if not preview.lit[0]:
+            return action
+        if self._last is not None and action.status is Status.EXHAUSTED:
+            return replace(action, power=self._last, status=Status.FOLLOWED)
+        self._last = action.power
+        return action
+
+
+def charge_decisions(controller: Controller, seconds: float) -> Controller:
+    """A controller whose answers come so late; none is asked for while it decides."""
+    costs = chain((0.0,), repeat(seconds))
+    return DeadlineController(controller, charge=lambda _: next(costs))
+
+
+@cache
+def _read_decisions() -> dict[str, float]:
+    """What a decision of each entrant takes, µs of a processor that has nothing else to do."""
+    found: dict[str, float] = json.loads(DECISIONS.read_text(encoding="utf-8"))["decision_us"]
+    return found
+
+
+def find_decision_us(name: str) -> float | None:
+    """What a decision is charged with, whatever this machine does meanwhile; None: as it is measured here."""
+    return _read_decisions().get(name.partition("@")[0])
 
 
 def make_controller(entrant: Entrant, case: Scenario, context: Context) -> Controller:

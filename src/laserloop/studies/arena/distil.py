@@ -22,7 +22,7 @@ from laserloop.predict import TwinPredictor
 from laserloop.process import find_process
 from laserloop.studies.arena.entrant import Cost
 from laserloop.studies.arena.environments import PATHS, TwinVectorEnv
-from laserloop.studies.arena.tasks import LEVELS
+from laserloop.studies.arena.tasks import LEARNED_LEVELS
 
 FloatArray = NDArray[np.float64]
 Samples = tuple[NDArray[np.float32], NDArray[np.float32]]  # what was seen, and the teacher's share
@@ -59,7 +59,7 @@ def distil(settings: Distillation, out: Path, say: Callable[[str], None] = print
     seen, shares, first, spent = read_store(store)
     student = Policy.load(target) if first else None
     for lap in range(first, settings.rounds):
-        for level in LEVELS:
+        for level in LEARNED_LEVELS:
             found = play_round(settings, level, lap, student)
             seen, shares = np.concatenate((seen, found[0])), np.concatenate((shares, found[1]))
         student, loss = fit((seen, shares), settings, lap, about)
@@ -84,7 +84,7 @@ def play_round(settings: Distillation, level: str, lap: int, student: Policy | N
     """Whole paths under the student, or under the teacher while there is none; lit ticks are kept."""
     env = TwinVectorEnv(settings.loops, process=settings.process, level=level, paths=settings.paths)
     teacher, scales = Teacher(env), env.loops.scales
-    rng = np.random.default_rng((settings.seed, lap, list(LEVELS).index(level)))
+    rng = np.random.default_rng((settings.seed, lap, LEARNED_LEVELS.index(level)))
     vectors, _ = env.reset(seed=int(rng.integers(2**31)))
     kept: list[NDArray[np.float32]] = []
     labels: list[NDArray[np.float32]] = []

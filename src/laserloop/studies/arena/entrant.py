@@ -111,12 +111,15 @@ class Entrant:
                 file for file in self.model.rglob("*") if file.is_file() and file.name != COST_FILE
             )
         made = self.make.func if isinstance(self.make, partial) else self.make
+        given = self.make.keywords if isinstance(self.make, partial) else {}
+        more = {name: value for name, value in given.items() if name != "folder"}  # whose files count
         return {
             "name": self.name,
             "settings": dict(self.settings),
             "foresight": self.foresight,
             "camera": self.camera,
             "passes": self.passes,
+            "with": repr(sorted(more.items())),
             "make": None if made is None else hashlib.sha256(inspect.getsource(made).encode()).hexdigest(),
             "files": [hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files],
         }

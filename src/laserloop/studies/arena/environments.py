@@ -25,7 +25,17 @@ from laserloop.paths import FAMILIES, ScanPath
 from laserloop.plant import Surface
 from laserloop.predict import Starts
 from laserloop.process import Process, find_process, mismatch
-from laserloop.studies.arena.tasks import LEVELS, PLANT, SPLITS, Level, Task, find_task
+from laserloop.studies.arena.machine import misplace
+from laserloop.studies.arena.tasks import (
+    LEARNED_LEVELS,
+    LEVELS,
+    PLANT,
+    SPLITS,
+    Level,
+    Misplacement,
+    Task,
+    find_task,
+)
 
 FloatArray = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -85,8 +95,8 @@ class LoopEnv(gymnasium.Env[Vector, Vector]):
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Vector, Info]:
         """A plate at rest at the start of a path; the seed draws path, mismatch, noise and faults."""
         super().reset(seed=seed)
-        case = self._draw()
-        setup = prepare(case)
+        case, error = self._draw()
+        setup = misplace(prepare(case), error)
         path = setup.path
         self._testbed = setup.testbed(setup.make_plant())
         self.told = case.process
@@ -133,19 +143,20 @@ class LoopEnv(gymnasium.Env[Vector, Vector]):
             image, self._testbed.look_ahead(self._tick, observer.horizon, observer.memory)
         )
 
-    def _draw(self) -> Scenario:
-        """The case of an episode."""
+    def _draw(self) -> tuple[Scenario, Misplacement | None]:
+        """The case of an episode, and what is not where it says."""
         if self._task is not None:
-            return self._task.make_case()
+            return self._task.make_case(), self._task.misplace()
         seed = int(self.np_random.integers(len(SPLITS[self._split])))
         if self._path in FAMILIES:
             place = SPLITS[self._split][seed]
             task = Task(
                 family=self._path, process=self._process, level=self._level, seed=place, ticks=self._ticks
             )
-            return task.make_case()
+            return task.make_case(), task.misplace()
         case = Scenario(path=self._path, plant=PLANT, process=self._base, ticks=self._ticks)
-        return LEVELS[self._level].disturb(case, (seed,))
+        level = LEVELS[self._level]
+        return level.disturb(case, (seed,)), level.misplace((seed,))
 
 
 class TwinVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
@@ -165,8 +176,11 @@ class TwinVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
         paths: int = PATHS,
     ) -> None:
         """`paths`: of each family, the first of its split; a pool that episodes draw from."""
-        if level not in LEVELS or split not in SPLITS:
-            raise BadInput(f"level and split must be known, got {level!r} and {split!r}: choose others")
+        if level not in LEARNED_LEVELS or split not in SPLITS:
+            raise BadInput(
+                f"level and split must be of {', '.join(LEARNED_LEVELS)} and {', '.join(SPLITS)}, got "
+                f"{level!r} and {split!r}: choose others"
+            )
         self.num_envs = num_envs
         self.single_observation_space, self.single_action_space = OBSERVATIONS, ACTIONS
         self.observation_space = batch_space(OBSERVATIONS, num_envs)

@@ -25,10 +25,15 @@ from laserloop.report import (
 )
 from laserloop.store import RESULT_FILE, read_result, save
 from laserloop.studies.arena.benchmark import RUNS
-from laserloop.studies.arena.ranking import ORACLE, Tables
+from laserloop.studies.arena.ranking import BOUND, Tables
 from laserloop.studies.arena.scores import Row
 
-LOOKS = {"off": (COLD, "o"), "nominal": (INK, "s"), "hard": (HOT, "^")}  # told apart by form in grey
+LOOKS = {
+    "off": (COLD, "o"),
+    "nominal": (INK, "s"),
+    "hard": (HOT, "^"),
+    "machine": (INK, "D"),
+}  # told apart by form in grey
 LEAST = 0.03  # K; below, a gap has no place on a log axis
 PAGES = "pages"
 LATE = 0.01  # share of deadlines, from which on a controller is called late
@@ -39,6 +44,7 @@ Show = Callable[[float], str]
 COLUMNS: dict[str, tuple[str, Show]] = {  # heading → name in the standings
     "gap, K": ("gap_mean_k", "{:.2f}".format),
     "worst gap, K": ("gap_worst_k", "{:.1f}".format),
+    "RMS charged, K": ("charged_rms_k", "{:.2f}".format),
     "RMS, K": ("rms_k", "{:.2f}".format),
     "against twin, K": ("to_twin_mean_k", "{:+.2f}".format),
     "outside": ("outside_fraction", "{:.2%}".format),
@@ -67,7 +73,7 @@ def save_leaderboard(tables: Tables, out: Path, *, command: str) -> Path:
     beside = _find_beside(tables)
     lines = [_write_line(name, tables, beside, out, command) for name in tables.standings]
     figure = draw_standings(tables.standings)
-    caption = "Gap to the oracle of every entrant: mean with interval, and the worst path"
+    caption = "Gap to the informed twin of every entrant: mean with interval, and the worst path"
     page = render(
         "studies/arena/leaderboard.html",
         headline=write_headline(tables),
@@ -85,14 +91,14 @@ def save_leaderboard(tables: Tables, out: Path, *, command: str) -> Path:
 
 
 def write_headline(tables: Tables) -> str:
-    """Who is nearest to the oracle, of those who do not look at the plant."""
+    """Who is nearest to the middle, of those who do not look at the plant; late decisions act late."""
     contestants = [name for name in tables.standings if not tables.declared[name]["bound"]]
     if not contestants:
         return "Nobody has run yet"
     best = tables.standings[contestants[0]]["all"]
     if best["gap_mean_k"] is None:
-        return f"{contestants[0]} is nearest to the window’s middle: {best['rms_k']:.2f} K RMS"
-    return f"{contestants[0]} is nearest to the oracle: {best['gap_mean_k']:.2f} K behind it"
+        return f"{contestants[0]} is nearest to the window’s middle: {best['charged_rms_k']:.2f} K RMS"
+    return f"{contestants[0]} is nearest to the informed twin: {best['gap_mean_k']:.2f} K behind it"
 
 
 def write_story(tables: Tables) -> list[str]:
@@ -108,11 +114,9 @@ def write_story(tables: Tables) -> list[str]:
         "ticks count, below it those in which full power could have reached it."
     )
     behind = {name: s["all"]["gap_runs"] for name, s in tables.standings.items()}
-    with_oracle = max(behind.values(), default=0)
-    short = with_oracle < max((s["all"]["runs"] for s in tables.standings.values()), default=0)
-    lack = (
-        f"The oracle has run on {with_oracle} tasks so far; gaps are over these, all other columns over all."
-    )
+    with_bound = max(behind.values(), default=0)
+    short = with_bound < max((s["all"]["runs"] for s in tables.standings.values()), default=0)
+    lack = f"The bound has run on {with_bound} tasks so far; gaps are over these, all other columns over all."
     return [told, *([lack] if short else [])]
 
 
@@ -175,7 +179,7 @@ def describe_cost(declared: Row) -> str:
 
 
 def _save_run_page(row: Row, beside: Mapping[str, str], out: Path, command: str) -> str:
-    """The page of a run beside the oracle's, or the twin's, on the same task; its place below the folder.
+    """The page of a run beside the bound's, or the twin's, on the same task; its place below the folder.
 
     Written anew each time: the run beside it may have come meanwhile.
     """
@@ -189,12 +193,12 @@ def _save_run_page(row: Row, beside: Mapping[str, str], out: Path, command: str)
 
 
 def _find_beside(tables: Tables) -> dict[str, str]:
-    """For each task the run that others are shown beside: the oracle's, or the twin's."""
-    runs: dict[str, dict[str, str]] = {"twin": {}, ORACLE: {}}
+    """For each task the run that others are shown beside: the bound's, or the twin's."""
+    runs: dict[str, dict[str, str]] = {"twin": {}, BOUND: {}}
     for row in tables.rows:
         if row["entrant"] in runs:
             runs[row["entrant"]][row["task"]] = row["run"]
-    return runs["twin"] | runs[ORACLE]
+    return runs["twin"] | runs[BOUND]
 
 
 def _pair(row: Row, beside: Mapping[str, str]) -> list[str]:
@@ -221,11 +225,9 @@ def _cell(value: float | None, show: Show, link: str = "", *, late: bool = False
 @mpl.rc_context(STYLE)
 def draw_standings(standings: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Figure:
     """Mean gap, or RMS where none is known, with its interval; the worst path as a thin line."""
-    known = {
-        name: s for name, s in standings.items() if s["all"]["gap_mean_k"] is not None and name != "oracle"
-    }
+    known = {name: s for name, s in standings.items() if s["all"]["gap_mean_k"] is not None and name != BOUND}
     measure = "gap" if known else "rms"
-    shown = known or {name: s for name, s in standings.items() if name != "oracle"}
+    shown = known or {name: s for name, s in standings.items() if name != BOUND}
     figure = Figure(figsize=(1.35 * WIDTH, 0.36 * len(shown) + 1.2))
     axes = figure.subplots()
     for place, levels in enumerate(shown.values()):
@@ -235,7 +237,9 @@ def draw_standings(standings: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> 
     axes.set_yticks(range(len(shown)), list(shown))
     axes.invert_yaxis()
     axes.set_xscale("log")
-    axes.set_xlabel("RMS from the middle beyond the oracle's, K" if known else "RMS from the middle, K")
+    axes.set_xlabel(
+        "RMS from the middle beyond the informed twin's, K" if known else "RMS from the middle, K"
+    )
     axes.grid(axis="x", color=FAINT, linewidth=0.3)
     seen = {level for levels in shown.values() for level in levels}
     handles = [
@@ -260,7 +264,7 @@ def _plot(
 
 
 def tabulate_standings(tables: Tables) -> Table:
-    """A line for each entrant, the nearest to the oracle first."""
+    """A line for each entrant, the nearest to the bound first."""
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, caption_justify="left")
     table.add_column("entrant")
     for heading in HEADINGS:
@@ -274,7 +278,14 @@ def tabulate_standings(tables: Tables) -> Table:
             f"{every['gap_worst_k']:.1f}" if known else NOTHING,
         )
         times = [show(clock[key]) for key, show in (CLOCKS["decision p50, µs"], CLOCKS["missed deadlines"])]
-        rest = (f"{every['rms_k']:.2f}", f"{every['outside_fraction']:.2%}", *times, str(every["runs"]))
+        rest = (
+            f"{every['charged_rms_k']:.2f}",
+            f"{every['outside_fraction']:.2%}",
+            *times,
+            str(every["runs"]),
+        )
         table.add_row(name, *gap, *rest)
-    table.caption = Text("Gap: RMS from the window's middle minus that of the oracle on the same tasks.")
+    table.caption = Text(
+        "Gap: RMS from the window's middle, decisions charged, minus the informed twin's on the same tasks."
+    )
     return table

@@ -1,9 +1,10 @@
 """The ranking: rows of all runs, entrant by entrant, with intervals over paths, and the tables made of it.
 
-The gap of a run is its RMS from the window's middle minus that of the oracle on the same task, K. RMS from
-the middle is what every planning entrant is asked for, it moves with every tick, and the oracle's own is not
-zero where the laser cannot do better: what is left in the gap can be had. Intervals are 95 %, by drawing
-paths with replacement (all levels of a path stay together), with the same seed every time.
+The gap of a run is its RMS from the window's middle, the time of decisions charged, minus that of the
+informed twin on the same task, K: the twin told what differs, with the same camera. Below zero somebody does
+what a twin that knows all that cannot. RMS from the middle is what every planning entrant is asked for, and
+it moves with every tick. Intervals are 95 %, by drawing paths with replacement (all levels of a path stay
+together), with the same seed every time.
 """
 
 from collections import defaultdict
@@ -20,27 +21,24 @@ from laserloop.studies.arena.benchmark import Benchmark, read_runs
 from laserloop.studies.arena.entrants import find_entrant
 from laserloop.studies.arena.scores import Row, clock_record, score_record
 
-ORACLE, TWIN = "oracle", "twin"
+BOUND, TWIN = "twin-informed", "twin"
 DRAWS, LEVEL = 2000, 0.95
 FEWEST = 5  # paths, below which an interval would only look like one
-MEANS = ("rms_k", "outside_fraction", "below_fraction", "step_mean_w", "energy_mj")
+MEANS = ("rms_k", "charged_rms_k", "outside_fraction", "below_fraction", "step_mean_w", "energy_mj")
 WORST = ("above_k", "below_k", "excursion_k")
 SUMS = ("outside", "ticks", "clipped", "refused")
 
 
 def add_gaps(rows: Iterable[Row]) -> list[Row]:
-    """The rows with the gap to the oracle, and to the twin, where these ran on the same task."""
+    """The rows with the gap to the bound, and to the twin, where these ran on the same task."""
     rows = list(rows)
-    rms = {(row["entrant"], row["task"]): row["rms_k"] for row in rows}
+    rms = {(row["entrant"], row["task"]): row["charged_rms_k"] for row in rows}
 
     def beside(row: Row, name: str) -> float | None:
-        other, twin = (rms.get((entrant, row["task"])) for entrant in (name, TWIN))
-        if other is None or (twin is not None and other > twin):  # an oracle that lost its way is no bound
-            return None
-        gap: float = row["rms_k"] - other
-        return gap
+        other = rms.get((name, row["task"]))
+        return None if other is None else float(row["charged_rms_k"] - other)
 
-    return [row | {"gap_k": beside(row, ORACLE), "to_twin_k": beside(row, TWIN)} for row in rows]
+    return [row | {"gap_k": beside(row, BOUND), "to_twin_k": beside(row, TWIN)} for row in rows]
 
 
 def summarise_runs(rows: Sequence[Row]) -> Row:
@@ -51,7 +49,7 @@ def summarise_runs(rows: Sequence[Row]) -> Row:
         "paths": len({path_of(row) for row in rows}),
         **compare(rows, "gap_k", "gap"),
         **compare(rows, "to_twin_k", "to_twin"),
-        **compare(rows, "rms_k", "rms"),
+        **compare(rows, "charged_rms_k", "rms"),
         **{name: float(np.mean([row[name] or 0.0 for row in rows])) for name in MEANS},
         **{name: max(row[name] for row in rows) for name in WORST},
         **{name: sum(row[name] for row in rows) for name in SUMS},
@@ -116,7 +114,7 @@ def rank(rows: Iterable[Row]) -> dict[str, dict[str, Row]]:
 
     def order(name: str) -> tuple[bool, float]:
         gap = found[name]["all"]["gap_mean_k"]
-        return gap is None, found[name]["all"]["rms_k"] if gap is None else gap
+        return gap is None, found[name]["all"]["charged_rms_k"] if gap is None else gap
 
     return {name: found[name] for name in sorted(found, key=order)}
 
@@ -196,7 +194,10 @@ def summarise(tables: Tables, benchmark: Benchmark) -> dict[str, Any]:
         every, declared = standing["all"], tables.declared[name]
         entrants[name] = {
             **{key: every[key] for key in ("gap_mean_k", "gap_low_k", "gap_high_k", "gap_worst_k")},
-            **{key: every[key] for key in ("outside_fraction", "below_fraction", "rms_k", "excursion_k")},
+            **{
+                key: every[key]
+                for key in ("outside_fraction", "below_fraction", "rms_k", "charged_rms_k", "excursion_k")
+            },
             **{key: every[key] for key in ("above_k", "below_k", "step_mean_w", "energy_mj")},
             **tables.clocks[name],
             **{key: declared[key] for key in ("core_minutes", "plant_steps", "foresight", "bound")},

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from laserloop.control import Status
 from laserloop.loop import COMPLETED
+from laserloop.paths import mark_settled
 from laserloop.report import mark_counted
 from laserloop.studies.arena.tasks import Task, find_task
 
@@ -25,12 +26,26 @@ REFUSED = (Status.NOT_FINITE, Status.NO_ACTION, Status.RAISED, Status.GONE)  # a
 
 
 def score_record(record: Mapping[str, Any]) -> Row:
+    """How far T_max was from the window's middle, with the time of decisions charged and without."""
+    free = measure_record(record)
+    charged = record.get("charged", free)  # what is not late is the same run
+    return free | {
+        "charged_rms_k": charged["rms_k"],
+        "charged_outside_fraction": charged["outside_fraction"],
+        "charged_settled_rms_k": charged["settled_rms_k"],
+    }
+
+
+def measure_record(record: Mapping[str, Any]) -> Row:
     """How far T_max was from the window's middle and beyond its bounds, and what that took."""
     task = find_task(record["task"])
     low, high = record["window_k"]
     (T, above, below), series = read_counted(record, task), record["series"]
     over, short = above & (high < T), below & (low > T)
     off, outside = (T - 0.5 * (low + high))[below | over], over | short
+    settled = mark_settled(
+        np.append(np.array(series["lit"], dtype=bool), np.ones(len(T) - len(series["lit"]), bool))
+    )
     tick = record["process"]["tick_us"] * 1e-6
     statuses = record["statuses"]
     return name_row(record, task) | {
@@ -43,6 +58,9 @@ def score_record(record: Mapping[str, Any]) -> Row:
         "start_over_k": record.get("starts", {}).get("over_k"),
         "excursion_k": float(np.abs(off).max()),
         "rms_k": float(np.sqrt(np.mean(off**2))),
+        "settled_rms_k": float(np.sqrt(np.mean((T - 0.5 * (low + high))[settled] ** 2)))
+        if settled.any()
+        else None,
         "residual_rms_k": record["residual_rms_k"],
         "step_mean_w": record["power_step_mean_w"],
         "energy_mj": float(1e3 * tick * np.sum(series["power_w"])),
@@ -62,6 +80,7 @@ def clock_record(record: Mapping[str, Any]) -> Row:
         "decision_p999_us": float(1e3 * p999),
         "missed_fraction": float(np.mean(times > tick_ms)) if len(times) else 1.0,
         "cpu_s": record.get("cpu_s"),
+        "charged_us": record.get("decision_us"),
     }
 
 

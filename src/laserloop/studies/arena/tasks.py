@@ -29,9 +29,20 @@ PLANT = "graded"
 SPLITS = {
     "public": range(10_000, 20_000),  # for training and for looking at
     "validation": range(20_000, 30_000),  # for choosing between what was trained
-    "held-out": range(30_000, 40_000),  # for the leaderboard, and for nothing else
+    "former": range(30_000, 40_000),  # the leaderboard's of version 0.2: seen while a constant was chosen
+    "held-out": range(40_000, 50_000),  # for the leaderboard, and for nothing else
 }
 NAME = re.compile(r"([a-z]+)-([a-z0-9]+)-([a-z]+)-v(\d+):(\d+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misplacement:
+    """Of one run: where images, beam and texture are, of which nobody is told."""
+
+    image: tuple[float, float]  # m, by which images are shifted
+    stamp: int  # ticks, by which an image says that it is younger than it is
+    scanner: float  # s, by which the beam is late
+    texture: float  # of the absorptivity, either way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +62,11 @@ class Level:
     lag_us: Span = (0.0, 0.0)  # of the laser behind its command
     lost: float = 0.0  # share of the images that do not come
     outage_ticks: int = 0  # of no image at all, once in a run
+    emissivity: float = 0.0  # share by which it may be off
+    registration_um: float = 0.0  # at most, of the images against the scanner, in any direction
+    stamp_ticks: int = 0  # at most, by which images say that they are younger, or older, than they are
+    scanner_us: float = 0.0  # at most, by which the beam is behind the place that it is sent to
+    texture: float = 0.0  # of the absorptivity along the plate, either way
 
     def disturb(self, case: Scenario, seed: tuple[int, ...]) -> Scenario:
         """The case with all this, the same for the same seed."""
@@ -64,6 +80,11 @@ class Level:
         }
         factors = {name: round(float(rng.uniform(1 - off, 1 + off)), 6) for name, off in shares.items()}
         factors["laser-lag-us"] = round(float(rng.uniform(*self.lag_us)), 3)
+        if self.emissivity:
+            off = self.emissivity
+            factors["emissivity"] = round(
+                float(np.random.default_rng((*seed, 1)).uniform(1 - off, 1 + off)), 6
+            )
         dice = int(rng.integers(2**31))
         camera = {"noise_k": self.noise_k, "delay_ticks": self.delay_ticks, "every_ticks": self.every_ticks}
         process = case.process.change(**camera)
@@ -72,6 +93,19 @@ class Level:
             process=replace(process, camera=replace(process.camera, seed=dice)),
             mismatch=tuple(sorted(factors.items())),
             faults=self._lose(rng, case.ticks or 1),
+        )
+
+    def misplace(self, seed: tuple[int, ...]) -> "Misplacement | None":
+        """Where and when things are not what they say; None on levels where they are."""
+        if not (self.registration_um or self.stamp_ticks or self.scanner_us or self.texture):
+            return None
+        rng = np.random.default_rng((*seed, 2))
+        angle, far = rng.uniform(0.0, 2.0 * np.pi), 1e-6 * rng.uniform(0.0, self.registration_um)
+        return Misplacement(
+            image=(float(far * np.cos(angle)), float(far * np.sin(angle))),
+            stamp=int(rng.integers(-self.stamp_ticks, self.stamp_ticks, endpoint=True)),
+            scanner=1e-6 * float(rng.uniform(0.0, self.scanner_us)),
+            texture=self.texture,
         )
 
     def _lose(self, rng: np.random.Generator, ticks: int) -> tuple[Fault, ...]:
@@ -105,7 +139,18 @@ HARD = Level(
     lost=0.1,
     outage_ticks=20,
 )
-LEVELS = {level.name: level for level in (OFF, NOMINAL, HARD)}
+MACHINE = replace(
+    NOMINAL,
+    name="machine",
+    lag_us=(0.0, 250.0),
+    emissivity=0.05,
+    registration_um=50.0,
+    stamp_ticks=1,
+    scanner_us=125.0,
+    texture=0.05,
+)
+LEVELS = {level.name: level for level in (OFF, NOMINAL, HARD, MACHINE)}
+LEARNED_LEVELS = ("off", "nominal", "hard")  # that policies are trained on, in batches of twins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,8 +202,15 @@ class Task:
     def make_case(self) -> Scenario:
         """The closed loop without its controller: path, process, mismatch and faults."""
         case = Scenario(path=self.path, plant=PLANT, process=self.find_process(), ticks=self.ticks)
-        dice = (VERSION, self.seed, list(FAMILIES).index(self.family), list(LEVELS).index(self.level))
-        return LEVELS[self.level].disturb(case, dice)
+        return LEVELS[self.level].disturb(case, self._dice)
+
+    def misplace(self) -> Misplacement | None:
+        """What is not where or when it says."""
+        return LEVELS[self.level].misplace(self._dice)
+
+    @property
+    def _dice(self) -> tuple[int, ...]:
+        return VERSION, self.seed, list(FAMILIES).index(self.family), list(LEVELS).index(self.level)
 
 
 @cache
