@@ -64,6 +64,41 @@ def test_identify_says_how_far_images_lie_off_and_the_lasers_lag(
         assert f"{sentence[0].upper()}{sentence[1:]}." in text
 
 
+def test_a_fit_that_does_not_hold_is_not_written(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, drifting, out = json.loads(log.read_text()), tmp_path / "drifting.json", tmp_path / "fitted.yaml"
+    seen = page["series"]["t_measured_k"]
+    page["series"]["t_measured_k"] = [value and value + 1.5 * k for k, value in enumerate(seen)]
+    drifting.write_text(json.dumps(page))
+    fit = ["identify", str(drifting), "--process", "paper", "--fit", "absorptivity", "--out", str(out)]
+    assert main(fit) == 3
+    assert "Verdict: the fit does not hold: " in capsys.readouterr().out
+    assert not out.exists()
+    assert main([*fit, "--force"]) == 3
+    assert out.exists()
+
+
+def test_a_log_without_a_process_says_whose_is_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "build.csv"
+    rows = "\n".join(f"{125 * i},{0.04 * i:g},0,12,{500 + i}" for i in range(9))
+    log.write_text(
+        f"build_time_us,cmd_laser_pos_x_mm,cmd_laser_pos_y_mm,cmd_laser_power_W,measured_peak_k\n{rows}"
+    )
+    assert main(["replay", str(log), "--controller", "constant"]) == 0
+    assert "the default one is taken, 304 steel" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("text", ["absorptivity", "absorptivity=0.35", "albedo=1±2", "sigma=100±0"])
+def test_a_prior_that_says_nothing_is_a_sentence(
+    log: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["identify", str(log), "--prior", text]) == 2
+    assert capsys.readouterr().err.startswith("laserloop: ")
+
+
 def test_replay_says_what_would_have_been_commanded(log: Path, tmp_path: Path) -> None:
     file = tmp_path / "replay.json"
     assert main(["replay", str(log), "--controller", "twin", "--json", str(file)]) == 0

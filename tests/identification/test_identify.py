@@ -40,7 +40,8 @@ def recorded() -> Recording:
 
 @cache
 def found() -> Fit:
-    return identify(recorded(), Process(), FitSettings(names=("absorptivity", "diffusivity", "delay")))
+    names = ("absorptivity", "diffusivity", "delay")
+    return identify(recorded(), Process(), FitSettings(names=names, sensor="camera"))
 
 
 def test_what_was_hidden_lies_inside_its_interval_and_the_interval_is_narrow() -> None:
@@ -89,7 +90,7 @@ def test_a_long_delay_is_not_believed_where_heat_came_too_early_for_it(seed: int
         power = np.clip(power * (480.0 / (hot - 300.0)) ** 0.7, 0.0, 20.0)
     late = np.concatenate(([300.0, 300.0], hot[:-2])) + np.random.default_rng(seed).normal(0.0, 5.0, 120)
     log = from_ticks("arc", path.times[1:], path.positions[1:], power, late, np.ones(120, np.bool_))
-    search = Search(set_up(log, Process(), 120), FitSettings())
+    search = Search((set_up(log, Process(), 120),), FitSettings())
     search.start()
     assert search.values[search.names.index("delay")] == 2.0
 

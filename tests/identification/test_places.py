@@ -112,7 +112,10 @@ def test_a_fit_begins_with_a_lag_where_delay_alone_does_not_explain_the_readings
     path, power = find_path("vertical", ticks=STRAIGHT), np.full(STRAIGHT, 11.0)
     peaks = roll_out(Process().change(lag_us=260.0), path, power).peaks
     log = from_ticks("lag", path.times[1:], path.positions[1:], power, peaks, np.ones(STRAIGHT, np.bool_))
-    search = Search(set_up(log, Process(), STRAIGHT), FitSettings(names=("absorptivity", "delay", LAG)))
+    search = Search(
+        (set_up(log, Process(), STRAIGHT),),
+        FitSettings(names=("absorptivity", "delay", LAG), sensor="pyrometer"),
+    )
     search.start()
     assert search.values == pytest.approx([0.0, 0.0, 0.8], abs=0.02)  # 0.8 σ, which take 263 µs
 
@@ -141,7 +144,7 @@ def test_a_log_without_places_is_fitted_as_before() -> None:
     whole = recorded("zigzag:5", 120)
     for place in (None, np.full((120, 2), np.nan)):
         plain = replace(whole, readings=replace(whole.readings, place=place))
-        search = Search(set_up(plain, Process(), 2000), FitSettings())
+        search = Search((set_up(plain, Process(), 2000),), FitSettings(sensor="pyrometer"))
         assert search.names == DEFAULTS
     told = identify(plain, Process(), FitSettings(names=("absorptivity",), steps=1)).to_json()
     assert not {"sentences", "laser_lag_us", "scanner_late_ticks", *OFFSETS} & set(told)
@@ -155,7 +158,8 @@ def test_places_that_are_far_off_do_not_count() -> None:
     place[60:70] += 2e-3  # spatter
     place[80:90] = np.nan
     search = Search(
-        set_up(replace(whole, readings=replace(whole.readings, place=place)), Process(), 2000), FitSettings()
+        (set_up(replace(whole, readings=replace(whole.readings, place=place)), Process(), 2000),),
+        FitSettings(),
     )
     search.start()
     search.fit_twin()

@@ -10,7 +10,7 @@ from PIL import Image as Picture
 
 from laserloop.bad_input import BadInput
 from laserloop.logs import Recording, count_faults, read_log
-from laserloop.loop.replay import replay
+from laserloop.loop.replay import _show_readings, replay
 from laserloop.loop.scenario import Scenario
 from laserloop.process import Process
 
@@ -60,6 +60,27 @@ def test_a_folder_of_frames_is_a_recording_with_pictures(tmp_path: Path, ending:
     assert frame.x[column] - beam[0] == pytest.approx(-60e-6, abs=13e-6)
     assert frame.y[row] - beam[1] == pytest.approx(10e-6, abs=13e-6)
     assert (np.diff(frame.y) > 0).all()
+
+
+@pytest.mark.parametrize("full", [4095, 16383, 65520])
+def test_a_sensor_of_fewer_bits_than_its_file_saturates_too(tmp_path: Path, full: int) -> None:
+    lines = [f"{HEADER},kelvin_per_count,kelvin_at_zero"]
+    for i in range(10):
+        counts = np.minimum(full * (paint(700.0 + 30.0 * i) - 280.0) / 600.0, full).astype(np.uint16)
+        np.save(tmp_path / f"{i}.npy", counts)
+        lines.append(f"{125 * i},{0.038 * i:.3f},0.2,10,{i}.npy,{PIXEL_UM},{600 / full},280")
+    (tmp_path / "poses.csv").write_text("\n".join(lines), encoding="utf-8")
+    assert read_log(tmp_path).readings.saturated.tolist() == [i > 6 for i in range(10)]
+
+
+def test_a_frame_that_comes_late_is_shown_where_the_beam_was_when_it_was_taken(tmp_path: Path) -> None:
+    recording = read_log(make_folder(tmp_path))
+    process, path = Process().change(delay_ticks=8), recording.path(1.25e-4)
+    shown = list(_show_readings(recording, count_faults(recording.readings), path, process))
+    for k in (20, 30):
+        image = shown[k][0]
+        assert image is not None
+        assert image.peak.x == pytest.approx(path.positions[k - 8, 0] - 60e-6, abs=2e-6)
 
 
 def test_places_of_a_camera_that_looks_along_the_beam_count_from_it(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from laserloop.bad_input import BadInput
 from laserloop.logs import Readings, count_faults, read_log
+from laserloop.logs.export import render_table
 from laserloop.process import Process
 
 NIST = "build_time_us,cmd_laser_pos_x_mm,cmd_laser_pos_y_mm,cmd_laser_power_W"
@@ -80,6 +81,74 @@ def test_ticks_keep_the_energy_and_the_way(tmp_path: Path) -> None:
     half = read_log(write(tmp_path, f"{NIST}\n{rows(9)}\n")).path(8e-5)
     assert half.power is not None
     assert half.power == pytest.approx([5.0])
+
+
+MAPPED = "Time (ms);Lage X [µm];Lage Y [µm];P (kW);T (°C)\n"
+COLUMNS = {"time": "Time (ms)", "x": "Lage X [µm]", "y": "Lage Y [µm]", "power": "P (kW)", "peak": "T (°C)"}
+
+
+@pytest.mark.parametrize(("separator", "point"), [(";", ","), (";", "."), ("\t", ","), (",", ".")])
+def test_a_log_is_read_as_its_machine_writes_it(tmp_path: Path, separator: str, point: str) -> None:
+    lines = [f"{0.01 * i:.3f};{20 * i}.5;-5.0;0.010;{500 + i}.25" for i in range(6)]
+    body = "\n".join(line.replace(".", point).replace(";", separator) for line in lines)
+    recording = read_log(write(tmp_path, MAPPED.replace(";", separator) + body), COLUMNS)
+    assert recording.times == pytest.approx(1e-5 * np.arange(6))
+    assert recording.positions[2] == pytest.approx([40.5e-6, -5e-6])
+    assert recording.power == pytest.approx(np.full(5, 10.0))
+    assert recording.readings.peak == pytest.approx(773.4 + np.arange(6))
+
+
+@pytest.mark.parametrize("fourth", ["2", "771.5"])
+def test_four_columns_without_names_are_a_scanner_at_100_khz(tmp_path: Path, fourth: str) -> None:
+    body = "\n".join(f"{0.01 * i:.2f},-0.5,{10 if i < 4 else 0},{fourth}" for i in range(6))
+    recording = read_log(write(tmp_path, body))
+    assert recording.times == pytest.approx(1e-5 * np.arange(6))
+    assert recording.power.tolist() == [10, 10, 10, 10, 0]
+    assert len(recording.readings) == (0 if fourth == "2" else 6)
+    assert "has no names" in recording.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "complaint"),
+    [
+        ("a|b|c\n1|2|3\n", {}, "between commas, semicolons, tabs"),
+        (MAPPED, COLUMNS | {"peak": "T (K)"}, "must name a column of the log"),
+        (MAPPED, {"speed": "P (kW)"}, "by one of time, x, y, power"),
+        (
+            MAPPED.replace("P (kW)", "P (hp)"),
+            COLUMNS | {"power": "P (hp)"},
+            "must end in its unit, one of w, kw",
+        ),
+    ],
+)
+def test_columns_that_are_not_understood_are_a_sentence(
+    tmp_path: Path, text: str, columns: dict[str, str], complaint: str
+) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        read_log(write(tmp_path, text), columns)
+
+
+def test_a_table_in_parquet_is_read_with_its_process(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    series = {
+        "t_s": [1e-4, 2e-4, 3e-4],
+        "x_mm": [0.1, 0.2, 0.3],
+        "y_mm": [0.0] * 3,
+        "power_w": [5.0, 6.0, 7.0],
+    }
+    page = {
+        "process": Process(name="mine").to_json(),
+        "series": series | {"t_measured_k": [400.0, None, 500.0]},
+    }
+    file = tmp_path / "run.parquet"
+    file.write_bytes(render_table(page, ".parquet"))
+    recording, same = read_log(file), read_log(write(tmp_path, json.dumps(page), "run.json"))
+    assert recording.process == same.process
+    assert recording.power.tolist() == same.power.tolist()
+    assert recording.readings.arrived == pytest.approx(same.readings.arrived)
+    file.write_bytes(b"PAR1 and no more")
+    with pytest.raises(BadInput, match="readable Parquet"):
+        read_log(file)
 
 
 @pytest.mark.parametrize("duty", [0.1, 0.25, 0.4, 0.5, 0.9])

@@ -60,9 +60,10 @@ def make_fit() -> dict[str, Any]:
     """An account of a fit."""
     told = {"low": 0.8, "value": 0.85, "high": 0.9}
     series = {"t_s": [1e-3, 2e-3], "t_measured_k": [700.0, 710.0], "t_fitted_k": [702.0, 709.0]}
+    series["power_w"] = [9.0, 11.0]
     record = {"log": "a.csv", "process": {"name": "paper"}, "residual_rms_k": 1.5, "noise_k": 5.0}
     record |= {"absorptivity": told, "delay_ticks": told | {"told": False}, "offset_x_um": told}
-    return record | {"readings": 2, "plant_runs": 4, "series": series}
+    return record | {"holds": True, "readings": 2, "plant_runs": 4, "series": series}
 
 
 def draw() -> dict[str, Figure]:

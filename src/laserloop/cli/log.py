@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf, isfinite, nan
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 
+from laserloop.bad_input import BadInput
 from laserloop.cli.options import (
     ControllerName,
     LoopOptions,
@@ -37,6 +39,19 @@ LogProcess = Annotated[
         show_default=lambda _: "that inside the log, else 304",
     ),
 ]
+DOES_NOT_HOLD = 3  # exit status, as of a plan
+Columns = Annotated[
+    tuple[str, ...],
+    Parameter(
+        converter=lambda _, tokens: tuple(part.strip() for part in tokens[0].value.split(",")),
+        n_tokens=1,
+        negative="",
+        metavar="NAMES",
+        help="How a CSV names its columns, with units in brackets: 'time=Time (ms), peak=T (°C)'. There are "
+        "time, x, y, power, peak, taken, peak_x and peak_y.",
+        show_default=lambda _: "as in NIST's build data or laserloop's tables",
+    ),
+]
 Centre = Annotated[bool, flag("Move the lit part of the log to the plate's centre.")]
 
 
@@ -60,6 +75,7 @@ def replay(
         str | None,
         Parameter(help="The model that realtime or ipopt plan with.", show_default=lambda _: "paper-corner"),
     ] = None,
+    columns: Columns = (),
     centre: Centre = False,
     json_file: Json = None,
 ) -> None:
@@ -78,7 +94,7 @@ def replay(
     from laserloop.report.tables import tabulate_replay
 
     check_outputs({"--json": json_file}, {"LOG": log, "--process": process})
-    recording, own = _open_log(log, process, centre=centre)
+    recording, own = _open_log(log, process, centre=centre, columns=columns)
     case = Scenario(
         path=log,
         controller=controller or ("twin" if model is None else None),
@@ -95,13 +111,41 @@ def replay(
     publish(answers, json_file, tabulate_replay(answers))
 
 
-def _open_log(log: str, process: str | None, *, centre: bool) -> tuple[Recording, Process]:
+def _open_log(
+    log: str, process: str | None, *, centre: bool, columns: tuple[str, ...] = ()
+) -> tuple[Recording, Process]:
     """A recording, and the process that is meant with it."""
-    recording = read_log(Path(log))
+    names = dict(_take_pair("--columns", part) for part in columns)
+    recording = read_log(Path(log), names)
+    if process is None and recording.process is None:
+        told = "it has no process inside and no --process is given: the default one is taken, 304 steel"
+        recording = replace(recording, notes=(*recording.notes, f"{recording.name}: {told}"))
     known = find_process(process) if process is not None else recording.process or Process()
     tiny = note_tiny(recording.name, recording.positions, recording.lit, known.beam.sigma)
     recording = replace(recording, notes=(*recording.notes, *tiny))
     return recording.centred() if centre else recording, known
+
+
+def _take_pair(option: str, text: str) -> tuple[str, str]:
+    """What stands before and after the equals sign."""
+    name, sign, value = text.partition("=")
+    if not (sign and name.strip() and value.strip()):
+        raise BadInput(f"{option} must be pairs as NAME=VALUE, but got {text[:60]!r}; correct it")
+    return name.strip(), value.strip()
+
+
+def _read_prior(text: str) -> tuple[str, tuple[float, float]]:
+    """A parameter, its value and how well that is known."""
+    from laserloop.identification.parameters import check_names
+
+    name, text = _take_pair("--prior", text.replace(":", "=").replace("+-", "±"))
+    try:
+        value, error = (float(part) for part in text.split("±"))
+    except ValueError:
+        value, error = nan, nan
+    if not (isfinite(value) and 0.0 < error < inf):
+        raise BadInput(f"--prior must be as in absorptivity=0.35±0.05, but got {text[:60]!r}; correct it")
+    return check_names((name,), alone=False)[0], (value, error)
 
 
 def _split(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
@@ -111,7 +155,7 @@ def _split(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
 def identify(
     log: LogName,
     /,
-    *,
+    *logs: Annotated[str, Parameter(help="More logs of the same machine, fitted together.")],
     process: LogProcess = None,
     out: Annotated[Path | None, take_file("Write the process as it was found here, as YAML.")] = None,
     fit: Annotated[
@@ -122,8 +166,8 @@ def identify(
             negative="",
             metavar="NAMES",
             help="What to fit, with commas between: absorptivity, diffusivity (a factor on the alloy's), "
-            "sigma (the beam's radius), gain (of the readings), delay (of the camera), laser_lag_us and "
-            "scanner_late_ticks.",
+            "sigma (the beam's radius), gain (of the readings), delay (of the camera), laser_lag_us, "
+            "ambient_k (of the plate) and scanner_late_ticks.",
             show_default=lambda _: (
                 "absorptivity,diffusivity,sigma,delay; where the log says where peaks were seen, also "
                 "laser_lag_us,scanner_late_ticks"
@@ -133,16 +177,51 @@ def identify(
     ticks: Annotated[
         int, number(30, 100_000, "ticks", "Most ticks of the log that are simulated; from its start.")
     ] = 2000,
+    prior: Annotated[
+        tuple[str, ...],
+        Parameter(
+            converter=_split,
+            n_tokens=1,
+            negative="",
+            metavar="VALUES",
+            help="What is known before, with its standard error, and is fitted as well: "
+            "'absorptivity=0.35±0.05, sigma=100±3'; sigma and "
+            "offsets in µm, laser_lag_us in µs, ambient_k in K, delay in ticks.",
+            show_default=lambda _: "nothing",
+        ),
+    ] = (),
+    from_ms: Annotated[
+        float,
+        number(0.0, 1e9, "ms", "Compare readings from this time on; heat of before counts."),
+    ] = 0.0,
+    to_ms: Annotated[
+        float | None, number(0.0, 1e9, "ms", "Cut the log at this time.", default="its end")
+    ] = None,
+    sensor: Annotated[
+        Literal["camera", "pyrometer"] | None,
+        Parameter(
+            help="What a reading is: the maximum of a camera's pixels, to which noise adds, or a pyrometer's "
+            "mean over its spot.",
+            show_default=lambda _: "camera for logs with frames or places of peaks, else as readings tell",
+        ),
+    ] = None,
+    columns: Columns = (),
     centre: Centre = False,
+    force: Annotated[bool, flag("Write --out even if the fit does not hold.")] = False,
     json_file: Json = None,
     plot: Annotated[
-        Path | None, take_file("Draw readings, fit and residuals over time; .png, .svg or .pdf.")
+        Path | None,
+        take_file(
+            "Draw readings and fit, and residuals over time, power and temperature; .png, .svg or .pdf."
+        ),
     ] = None,
-) -> None:
-    """Fit a process to a recorded run, with 95 % intervals, and say what the data cannot tell apart.
+) -> int:
+    """Fit a process to recorded runs, with 95 % intervals and a verdict, and say what the data cannot tell.
 
     Begins with the physics twin and is made exact by simulating the recorded powers on the graded plant,
     a few times. Frames, or the places of the peaks, also tell how far the camera's images lie off.
+    Several logs of one machine are fitted together. The exit status is 0 if the fit holds. It is 3 if not:
+    residuals are no noise, or values cannot be; then --out is not written without --force.
 
     For example:
 
@@ -156,13 +235,32 @@ def identify(
     from laserloop.report.tables import tabulate_fit
 
     check_outputs({"--out": out, "--json": json_file, "--plot": plot}, {"LOG": log, "--process": process})
-    recording, start = _open_log(log, process, centre=centre)
+    recording, own = _open_log(log, process, centre=centre, columns=columns)
+    recordings = [
+        recording,
+        *(_open_log(other, process, centre=centre, columns=columns)[0] for other in logs),
+    ]
     with show_progress(f"simulating {recording.name}") as progress:
-        result = fit_process(recording, start, FitSettings(names=fit, ticks=ticks, progress=progress))
-    record = {"log": recording.name} | result.to_json()
+        settings = FitSettings(
+            names=fit,
+            ticks=ticks,
+            sensor=sensor,
+            priors=dict(_read_prior(text) for text in prior),
+            span=(1e-3 * from_ms, inf if to_ms is None else 1e-3 * to_ms),
+            progress=progress,
+        )
+        result = fit_process(recordings, own, settings)
+    record = {"log": ", ".join(each.name for each in recordings)} | result.to_json()
+    holds = result.verdict.holds
+    if out is not None and not holds and not force:
+        record["notes"].append("--out is not written, because the fit does not hold; see --force")
     print_notes(record["notes"])
-    write("--out", out, lambda _: write_process(result.process))
+    if holds or force:
+        write("--out", out, lambda _: write_process(result.process))
     draw("--plot", plot, lambda: draw_fit(record))
-    sentences = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in record.get("sentences", ())]
+    verdict = result.verdict.sentence
+    sentences = [f"Verdict: {verdict}{'' if verdict.endswith('?') else '.'}"]
+    sentences += [f"{sentence[0].upper()}{sentence[1:]}." for sentence in record.get("sentences", ())]
     sentences += [f"Not told apart: {sentence}." for sentence in record["not_separable"]]
     publish(record, json_file, tabulate_fit(record), *sentences)
+    return 0 if holds else DOES_NOT_HOLD

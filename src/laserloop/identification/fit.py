@@ -8,7 +8,7 @@ Z  slopes of the readings, (m, p)      e  residuals, K      G = ZᵀZ + Λ, Λ a
 V = G⁻¹ (Σ_{|l|≤L} (1 − |l|/(L+1)) Σ_i z_i e_i e_{i+l} z_{i+l}ᵀ) G⁻¹, at least s² G⁻¹
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -20,26 +20,33 @@ from scipy.stats import t as student
 
 from laserloop.bad_input import BadInput
 from laserloop.identification.experiment import (
+    LEAST_SHARE,
     Experiment,
     Model,
     Peaks,
+    Prior,
+    Several,
     Simulated,
     doubt_offset,
     find_settled,
     set_up,
 )
 from laserloop.identification.parameters import (
+    AMBIENT,
     DEFAULTS,
     DELAYS,
     LAG,
     MISPLACED,
+    NAMES,
     OF_HEAT,
     OFFSETS,
     SCANNER,
+    SENSOR,
     TRAIL,
     WITH_PLACES,
     check_names,
 )
+from laserloop.identification.verdict import Evidence, Verdict, judge
 from laserloop.logs.recording import Recording
 from laserloop.process import Process
 from laserloop.process.heat_table import tabulate
@@ -50,11 +57,20 @@ Progress = Callable[[int, int], None]
 ENOUGH = 0.05  # standard deviations: a smaller step ends the fit
 OUTLIER = 6.0  # standard deviations
 ROUGH, ASTRAY = 10.0, 0.1  # K and σ, by which the twin may be off
+LONGEST_LAG = 20.0  # ticks of delay that a lag may look like
+FIRST, SOON = 3, 8.0  # readings, and ticks by which they came, that tell whether a log begins hot
+HOT = 0.2  # of the usual heat, by which they are hotter than a cold plate
+ENOUGH_LIGHT = 400  # lit ticks, from which the twin begins: its time grows faster than a log
+FAR_SLOPES = 4.0  # usual changes, after which slopes are found anew: wrong ones cost steps, not exactness
 LAGS = (0.0, 0.4, 0.8, 1.6)  # of the laser, in times that the beam takes for σ, where the fit may begin
 NEAR = 0.15  # of a logarithm: as far as absorptivity is looked for again with another lag
 FAR = 100.0  # K, beyond which one reading is as bad as another
 WARM = 50.0  # K above ambient, from which on a reading is of the heated spot
 LEVEL = 0.95
+CAMERA = 1.0, 0.1  # what a reading is, and how sure what noise adds to it is told
+UNKNOWN = 0.5, 1.0
+WIDER = 1.3  # where it is not known what a reading is: as much more than told were errors of known truths
+SETTLED = 2  # simulations, from which the noise is told
 TOGETHER = 0.95  # correlation beyond which two parameters are not told apart
 
 
@@ -74,8 +90,11 @@ class Fit:
     time: FloatArray  # (m,), s, of the readings that count
     readings: FloatArray  # (m,), K
     fitted: FloatArray  # (m,), K
+    power: FloatArray  # (m,), W, when they were taken
+    share: FloatArray  # (m,), standard deviation of each over that of a pixel
     steps: int  # simulations by the plant
     converged: bool
+    verdict: Verdict
     not_separable: tuple[str, ...]
     notes: tuple[str, ...]
     tally: dict[str, int] = field(default_factory=dict)
@@ -128,20 +147,23 @@ class Fit:
             "gain": ("gain", 1.0),
         }
         for name, value, half in zip(self.names, self.values.tolist(), self.half.tolist(), strict=True):
-            if name == "delay":
-                told["delay_ticks"] = {"value": value, "low": max(value - half, 0.0), "high": value + half}
-                continue
-            if name in (LAG, SCANNER, *OFFSETS):
-                told[name] = self._tell_off(name)
-                continue
-            label, was = units[name]
             ends = {"value": value, "low": value - half, "high": value + half}
-            told[label] = {key: float(was * np.exp(end)) for key, end in ends.items()}
+            if name == "delay":  # no image comes before it is taken
+                told["delay_ticks"] = {key: max(end, 0.0) for key, end in ends.items()}
+            elif name == AMBIENT:
+                told[name] = {key: self.before.ambient + end for key, end in ends.items()}
+            elif name in (LAG, SCANNER, *OFFSETS):
+                told[name] = self._tell_off(name)
+            else:
+                label, was = units[name]
+                told[label] = {key: float(was * np.exp(end)) for key, end in ends.items()}
         if "delay" not in self.names:
             told["delay_ticks"] = {"value": self.delay, "low": self.delay, "high": self.delay}
         if {LAG, SCANNER, *OFFSETS} & {*self.names}:
             told["sentences"] = list(self.sentences)
         return told | {
+            "holds": self.verdict.holds,
+            "verdict": self.verdict.to_json(),
             "noise_k": self.noise,
             "residual_rms_k": self.residual_rms,
             "readings": len(self.readings),
@@ -156,6 +178,7 @@ class Fit:
                 "t_s": self.time.tolist(),
                 "t_measured_k": self.readings.tolist(),
                 "t_fitted_k": self.fitted.tolist(),
+                "power_w": self.power.tolist(),
             },
         }
 
@@ -167,6 +190,9 @@ class FitSettings:
     names: tuple[str, ...] | None = None  # None: the usual ones, of a log with the places of peaks more
     ticks: int = 2000  # most of a recording that are simulated
     steps: int = 6  # most simulations by the plant
+    priors: Mapping[str, Prior] = field(default_factory=dict)  # what is known before, and how well
+    sensor: str | None = None  # camera or pyrometer; None: as the log says, or as readings tell
+    span: tuple[float, float] = (0.0, np.inf)  # s of the log, whose readings count
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
@@ -174,13 +200,29 @@ class FitSettings:
             object.__setattr__(self, "names", check_names(self.names))
 
 
-def identify(recording: Recording, process: Process, settings: FitSettings | None = None) -> Fit:
-    """Fit a process to a recording."""
+def identify(
+    recordings: Recording | Sequence[Recording], process: Process, settings: FitSettings | None = None
+) -> Fit:
+    """Fit a process to a recording, or to several of the same machine."""
     wish = settings or FitSettings()
-    search = Search(set_up(recording, process, wish.ticks), wish)
+    several = (recordings,) if isinstance(recordings, Recording) else tuple(recordings)
+    logs = tuple(set_up(recording, process, wish.ticks, wish.span) for recording in several)
+    brief = begin(logs, wish)
+    hot = [brief.starts_hot(i) for i in range(len(logs))]
+    if any(hot):
+        logs = tuple(log.forget() if one else log for log, one in zip(logs, hot, strict=True))
+        brief = begin(logs, wish)
+    search = Search(logs, wish)
+    search.values, search.noise = brief.values, brief.noise
+    return search.fit_plant()
+
+
+def begin(logs: tuple[Experiment, ...], wish: FitSettings) -> "Search":
+    """A fit of the first light by the twin alone."""
+    search = Search(tuple(log.begin(ENOUGH_LIGHT) for log in logs), wish)
     search.start()
     search.fit_twin()
-    return search.fit_plant()
+    return search
 
 
 class Begin(NamedTuple):
@@ -189,21 +231,22 @@ class Begin(NamedTuple):
     cost: float  # K
     delay: float  # ticks
     scale: float  # logarithm of a factor on the absorptivity
-    driven: Peaks
+    driven: Several
     values: FloatArray  # (p,), of the other parameters
 
 
 class Search:
     """The state of a fit: parameters, and which readings count."""
 
-    def __init__(self, experiment: Experiment, wish: FitSettings) -> None:
-        self._do, self._wish = experiment, wish
-        self.model = Model(experiment, choose_names(experiment, wish.names))
-        self.names = self.model.names
+    def __init__(self, logs: tuple[Experiment, ...], wish: FitSettings) -> None:
+        self._wish = wish
+        names, camera = choose_names(logs, wish)
+        self.model = Model(logs, names, wish.priors, camera)
+        self.names = names
         self.values = self.model.said.copy()
-        self.use = np.ones(len(experiment.readings), np.bool_)
-        self.placed = np.zeros(len(experiment.readings), np.bool_)  # those whose place counts
-        self.noise = experiment.process.camera.noise
+        self.use = np.ones(len(self.model.readings), np.bool_)
+        self.placed = np.zeros(len(self.use), np.bool_)  # those whose place counts
+        self.noise = logs[0].process.camera.noise
 
     def start(self) -> None:
         """Absorptivity for each whole delay by a scan; the best pair is where the fit begins.
@@ -211,11 +254,13 @@ class Search:
         If the laser's lag is fitted, some are tried as well: less delay and more lag look nearly the same.
         """
         model = self.model
-        delays = np.arange(DELAYS + 1.0) if "delay" in self.names else np.array([model.delay])
+        longest = min(DELAYS, max(len(log.path) for log in model.logs) // 2)
+        delays = np.arange(longest + 1.0) if "delay" in self.names else np.array([model.delay])
         scales = np.linspace(-1.4, 1.0, 97) if "absorptivity" in self.names else np.zeros(1)
         best = self._scan(self.values, delays, scales)
         if LAG in self.names:
-            delays, scales = delays[delays <= best.delay], scales[np.abs(scales - best.scale) < NEAR]
+            near = (delays <= best.delay) & (delays > best.delay - LONGEST_LAG)
+            delays, scales = delays[near], scales[np.abs(scales - best.scale) < NEAR]
             for lag in LAGS:
                 values = self.values.copy()
                 model.put(values, LAG, lag)
@@ -227,16 +272,25 @@ class Search:
 
     def _scan(self, values: FloatArray, delays: FloatArray, scales: FloatArray) -> Begin:
         """The best of some delays, ticks, and logarithms of absorptivities."""
-        do, driven = self._do, self.model.drive(values)
-        table = make_scale(do.process)
+        model, driven = self.model, self.model.drive(values)
+        table = make_scale(model.do.process)
         best = Begin(np.inf, 0.0, 0.0, driven, values)
-        trajectories = [table(driven.peaks, float(np.exp(scale))) for scale in scales]
+        first = model.do.process.ambient
+        lines = [
+            np.stack([np.append(first, table(each.peaks, np.exp(scale))) for scale in scales], axis=1)
+            for each in driven
+        ]
         for delay in delays.tolist():
-            for scale, trajectory in zip(scales.tolist(), trajectories, strict=True):
-                error = np.abs(do.readings - do.at(trajectory, delay))  # of all: heat before its light
-                cost = float(np.mean(np.minimum(error, FAR)))  # is the best witness against a long delay
-                if cost < best.cost:
-                    best = Begin(cost, delay, scale, Peaks(trajectory, driven.behind), values)
+            each = zip(model.logs, lines, strict=True)
+            expected = np.concatenate([log.sample(line, delay) for log, line in each])
+            error = np.abs(model.readings[:, np.newaxis] - expected)  # of all: heat before its light
+            cost = np.minimum(error, FAR).mean(axis=0)  # is the best witness against a long delay
+            i = int(np.argmin(cost))
+            if cost[i] < best.cost:
+                scaled = tuple(
+                    each._replace(peaks=line[1:, i]) for each, line in zip(driven, lines, strict=True)
+                )
+                best = Begin(float(cost[i]), delay, float(scales[i]), scaled, values)
         return best
 
     def fit_twin(self) -> None:
@@ -252,14 +306,12 @@ class Search:
             Z, W = self._find_columns(model.drive(values), model.find_slopes(values), values)
             return np.concatenate((-Z / ROUGH, -W / ASTRAY, held))
 
-        low = np.array([reach.low for reach in model.reaches])
-        high = np.array([reach.high for reach in model.reaches])
-        begin = np.clip(self.values, low + 1e-6, high - 1e-6)
+        begin = np.clip(self.values, model.low + 1e-6, model.high - 1e-6)
         found = least_squares(
             miss,
             begin,
             slopes,
-            bounds=(low, high),
+            bounds=(model.low, model.high),
             loss="soft_l1",
             x_scale=[reach.usual for reach in model.reaches],
             xtol=1e-4,
@@ -271,103 +323,133 @@ class Search:
         residual, _ = self._miss(driven, self.values)
         self.noise = self.noise or float(np.std(np.diff(residual))) / np.sqrt(2.0)
 
+    def starts_hot(self, i: int) -> bool:
+        """Are the first readings of a log much hotter than a plate can be that was cold at its start?"""
+        log = self.model.logs[i]
+        first = np.flatnonzero(log.arrived <= SOON)[:FIRST]
+        if len(first) < FIRST:
+            return False
+        driven = self.model.drive(self.values)[i]
+        at_once = log.at(driven.peaks, 0.0, log.process.ambient)[first]
+        heat = float(np.median(log.readings)) - log.process.ambient
+        return bool(np.median(log.readings[first] - at_once) > max(HOT * heat, OUTLIER * self.noise))
+
     def fit_plant(self) -> Fit:
         """Gauss–Newton steps with the plant's residuals, until they are small against the intervals."""
         model, wish = self.model, self._wish
-        converged, steps = False, 0
+        steps, taken = 0, self.values
+        counted = np.array([name != SENSOR for name in self.names])
         while True:
-            late = self._do.late(model.find_late(self.values))
-            plant = late.plant(model.make(self.values), self.noise, wish.progress)
+            plant = model.simulate(self.values, self.noise, wish.progress)
+            seen, bias = tuple(one.seen for one in plant), [one.bias for one in plant]
+            if not steps:
+                self._choose(seen, OUTLIER)
+            if not steps or np.abs((self.values - taken) / model.usual).max() > FAR_SLOPES:
+                slopes, taken = model.find_slopes(self.values), self.values
             steps += 1
-            if steps == 1:
-                self._choose(plant.seen, OUTLIER)
-            slopes = model.find_slopes(self.values)
-            new = self._step(plant, slopes)
-            residual, astray = self._miss(plant.seen, self.values, plant.bias)
-            Z, W = self._find_columns(plant.seen, slopes, self.values)
+            new = self._step(seen, slopes, bias)
+            residual, astray = self._miss(seen, self.values, bias)
+            Z, W = self._find_columns(seen, slopes, self.values, bias)
             per = float(np.std(residual)) / find_scatter(astray)  # K per σ
             covariance = find_covariance(
                 np.concatenate((Z, per * W)), np.concatenate((residual, per * astray)), model.prior
             )
-            moved = np.abs(new - self.values) / np.sqrt(np.diag(covariance))
-            converged = bool(moved.max() < ENOUGH)
-            if converged or steps >= wish.steps:
+            moved = (np.abs(new - self.values) / np.sqrt(np.diag(covariance)))[counted]
+            if moved.max() < ENOUGH or steps >= wish.steps:
                 break
             self.values = new
-            self.noise = float(np.std(residual)) / max(plant.share, 0.1)
-        return self._finish(plant, covariance, steps, converged)
+            if steps > SETTLED:  # a camera's bias is fitted from here on
+                continue
+            self.noise = float(np.std(residual)) / self._find_share(plant)
+        return self._finish(plant, covariance, steps, float(moved.max()))
 
-    def _miss(self, driven: Peaks, values: FloatArray, bias: float = 0.0) -> tuple[FloatArray, FloatArray]:
+    def _find_share(self, plant: tuple[Simulated, ...]) -> float:
+        """Root mean square of how much of a pixel's noise the readings have."""
+        model = self.model
+        share = model.gather([one.share for one in plant], model.find_delay(self.values), 1.0)[self.use]
+        camera = model.get(self.values, SENSOR, model.camera)
+        return max(float(np.sqrt(np.mean((1.0 + np.clip(camera, 0.0, 1.0) * (share - 1.0)) ** 2))), 0.1)
+
+    def _miss(
+        self, driven: Several, values: FloatArray, bias: Sequence[FloatArray] | None = None
+    ) -> tuple[FloatArray, FloatArray]:
         """By how much readings differ from these peaks, K, and their places, σ, x and y in turn."""
-        do, model = self._do, self.model
-        off = (do.readings - model.read(driven.peaks, values) - bias)[self.use]
-        if do.places is None or not self.placed.any():
+        model = self.model
+        off = (model.readings - model.read(driven, values, bias))[self.use]
+        if not self.placed.any():
             return off, np.empty(0)
-        return off, (do.places / model.sigma - model.see(driven.behind, values))[self.placed].ravel()
+        return off, (model.places / model.sigma - model.see(driven, values))[self.placed].ravel()
 
     def _find_columns(
-        self, driven: Peaks, slopes: Peaks, values: FloatArray
+        self, driven: Several, slopes: Several, values: FloatArray, bias: Sequence[FloatArray] | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """(…, p): slopes of what `_miss` compares."""
-        Z, W = self.model.find_columns(driven, slopes, values)
+        Z, W = self.model.find_columns(driven, slopes, values, bias)
         return Z[self.use], W[self.placed].reshape(-1, len(values))
 
-    def _choose(self, driven: Peaks, most: float) -> None:
+    def _choose(self, driven: Several, most: float) -> None:
         """Readings count that were taken of a warm spot under the laser, and are not far off."""
-        do, model = self._do, self.model
+        model = self.model
         delay = model.find_delay(self.values)
-        taken = do.arrived - delay
-        tick = np.clip(np.ceil(taken - 1e-6).astype(np.intp) - 1, 0, len(do.path) - 1)
-        expected = model.read(driven.peaks, self.values)
-        warm = (taken >= 1.0) & do.path.lit[tick] & (expected > do.process.ambient + WARM)
+        expected = model.read(driven, self.values)
+        ambient = model.do.process.ambient
+        warm = np.concatenate([log.find_lit(delay) for log in model.logs]) & (expected > ambient + WARM)
         if warm.sum() < 2 * len(self.names) + 10:
             raise BadInput(
-                f"a fit needs readings taken under the laser, but only {int(warm.sum())} of {do.path.name} "
-                "are; check that time stamps, powers and readings belong together"
+                f"a fit needs readings taken under the laser, but only {int(warm.sum())} of "
+                f"{model.do.path.name} are; check that time stamps, powers and readings belong together"
             )
-        error = do.readings - expected
+        error = model.readings - expected
         centre = float(np.median(error[warm]))
         spread = 1.4826 * float(np.median(np.abs(error[warm] - centre))) + 1e-6
-        self.use = warm & (np.abs(error - centre) <= most * max(spread, 1.0))
-        if do.places is None or TRAIL not in self.names:
+        self.warm, self.use = warm, warm & (np.abs(error - centre) <= most * max(spread, 1.0))
+        if TRAIL not in self.names:
             return
-        self.placed = self.use & find_settled(do, delay)
+        settled = np.concatenate([find_settled(log, delay) for log in model.logs])
+        self.placed = self.use & settled
         if self.placed.any():
-            astray = do.places / model.sigma - model.see(driven.behind, self.values)
+            astray = model.places / model.sigma - model.see(driven, self.values)
             far = np.linalg.norm(astray - np.median(astray[self.placed], axis=0), axis=1)
             spread = 1.4826 * float(np.median(far[self.placed]))
             self.placed &= far <= most * max(spread, MISPLACED)
 
-    def _step(self, plant: Simulated, slopes: Peaks) -> FloatArray:
+    def _step(self, seen: Several, slopes: Several, bias: Sequence[FloatArray]) -> FloatArray:
         """The parameters that fit the plant's peaks, moved along the twin's slopes; delays as they are."""
         model, scale = self.model, max(self.noise, 0.5)
-        scatter = find_scatter(self._miss(plant.seen, self.values)[1])
+        scatter = find_scatter(self._miss(seen, self.values)[1])
 
         def miss(values: FloatArray) -> FloatArray:
             by = (values - self.values)[model.heat]
-            moved = Peaks(*(seen + slope @ by for seen, slope in zip(plant.seen, slopes, strict=True)))
-            off, astray = self._miss(moved, values, plant.bias)
+            moved = tuple(
+                Peaks(*(was + slope @ by for was, slope in zip(each, way, strict=True)))
+                for each, way in zip(seen, slopes, strict=True)
+            )
+            off, astray = self._miss(moved, values, bias)
             return np.concatenate((off / scale, astray / scatter, model.leave(values)))
 
         farthest = np.array([reach.farthest for reach in model.reaches])
-        low = np.maximum(self.values - farthest, [reach.least for reach in model.reaches])
-        usual = [reach.usual for reach in model.reaches]
-        found = least_squares(miss, self.values, bounds=(low, self.values + farthest), x_scale=usual)
+        low, high = (
+            np.maximum(self.values - farthest, model.low),
+            np.minimum(self.values + farthest, model.high),
+        )
+        inside = np.clip(self.values, low + 1e-9, high - 1e-9)
+        found = least_squares(miss, inside, bounds=(low, high), x_scale=model.usual)
         return np.asarray(found.x)
 
-    def _finish(self, plant: Simulated, covariance: FloatArray, steps: int, converged: bool) -> Fit:
-        do, model = self._do, self.model
-        fitted = model.read(plant.seen.peaks, self.values) + plant.bias
+    def _finish(self, plant: tuple[Simulated, ...], covariance: FloatArray, steps: int, moved: float) -> Fit:
+        model, do = self.model, self.model.do
+        seen, bias = tuple(one.seen for one in plant), [one.bias for one in plant]
+        fitted = model.read(seen, self.values, bias)
         delay = max(model.find_delay(self.values), 0.0)
-        noise = float(np.std((do.readings - fitted)[self.use])) / max(plant.share, 0.1)
+        noise = float(np.std((model.readings - fitted)[self.use])) / self._find_share(plant)
         errors = zip(self.names, np.sqrt(np.diag(covariance)), model.reaches, strict=True)
         vague = tuple(name for name, error, reach in errors if error > reach.sure)
         changed = model.make(self.values).change(delay_ticks=round(delay), noise_k=float(f"{noise:.3g}"))
-        n = sum(name not in (*OFFSETS, TRAIL) for name in self.names)
+        n = sum(name not in (*OFFSETS, TRAIL, SENSOR) for name in self.names)
         inseparable = note_inseparable(
             self.names[:n], covariance[:n, :n], [name for name in vague if name not in (SCANNER, *OFFSETS)]
         )
-        if LAG in self.names and LAG not in vague and any(name in OF_HEAT for name in vague):
+        if LAG in self.names and any(name in OF_HEAT for name in vague):
             vague = (*vague, LAG)  # how fast the spot heats up tells of both
             inseparable.append(
                 "a lag of the laser and the heat that it brings are not told apart: record changing powers "
@@ -375,47 +457,111 @@ class Search:
             )
         if SCANNER in vague:
             inseparable.append("the readings say hardly anything about how late the scanner is")
-        shown = slice(len(self.names) - (TRAIL in self.names))
+        shown = slice(sum(name not in (TRAIL, SENSOR) for name in self.names))
         names, own = self.names[shown], covariance[shown, shown]
         if any(name in OFFSETS for name in vague):
             inseparable.append(doubt_offset(self.values[n : n + 2], own[n:, n:], model.sigma))
-        notes = list(do.path.notes)
-        if not converged:
+        notes = [note for log in model.logs for note in log.path.notes]
+        if moved >= ENOUGH:
             notes.append(f"the fit has not settled after {steps} simulations: take the values with care")
         if model.get(self.values, "gain"):
             notes.append("the gain of the readings has no key in a process file: divide readings by it")
+        if held := [name for name in OF_HEAT if name not in self.names]:
+            notes.append(
+                f"{' and '.join(held)} {'are' if len(held) > 1 else 'is'} held as the process has "
+                f"{'them' if len(held) > 1 else 'it'}, as if exact: intervals hold only if so; fit "
+                f"{'them' if len(held) > 1 else 'it'}, or say with --prior how well known"
+            )
+        power = model.gather([log.power for log in model.logs], delay)
+        share = model.gather([one.share for one in plant], delay, 1.0)
         return Fit(
             names=names,
             values=self.values[shown],
-            half=half_widths(own, int(self.use.sum())),
+            half=half_widths(own, int(self.use.sum())) * (WIDER if model.unsure else 1.0),
             covariance=own,
             before=do.given,
             process=name_fitted(changed, do.given, do.path.name),
-            passage=do.passage,
+            passage=model.passage,
             delay=delay,
             noise=noise,
-            time=do.arrived[self.use] * do.path.tick,
-            readings=do.readings[self.use],
+            time=np.concatenate([log.arrived for log in model.logs])[self.use] * do.path.tick,
+            readings=model.readings[self.use],
             fitted=fitted[self.use],
+            power=power[self.use],
+            share=share[self.use],
             steps=steps,
-            converged=converged,
+            converged=moved < ENOUGH,
+            verdict=self._judge(fitted, share, power, noise, covariance, moved),
             not_separable=tuple(inseparable),
             notes=tuple(notes),
             tally=do.tally.to_json(),
             vague=vague,
         )
 
-
-def choose_names(do: Experiment, wish: tuple[str, ...] | None) -> tuple[str, ...]:
-    """What is fitted; a delay only if no time stamps tell it."""
-    names = wish or (DEFAULTS if do.places is None else WITH_PLACES)
-    if do.places is None and OFFSETS[0] in names:
-        raise BadInput(
-            f"an offset can be fitted where a log says where peaks were seen, but {do.path.name} does not; "
-            f"add measured_peak_x_mm and measured_peak_y_mm, or do not fit {OFFSETS[0]}"
+    def _judge(
+        self,
+        fitted: FloatArray,
+        share: FloatArray,
+        power: FloatArray,
+        noise: float,
+        covariance: FloatArray,
+        moved: float,
+    ) -> Verdict:
+        model, do = self.model, self.model.do
+        suspicious = []
+        for name, value, low, high in zip(self.names, self.values, model.low, model.high, strict=True):
+            natural = name in (TRAIL, SENSOR, "delay") or (name == LAG and value < 1.0)
+            if not natural and (value < low + 1e-3 or value > high - 1e-3):
+                suspicious.append(f"{name} lies at the end of what is looked for")
+        if "absorptivity" in self.names:
+            i = self.names.index("absorptivity")
+            least = (
+                float(np.exp(self.values[i] - 2.0 * np.sqrt(covariance[i, i]))) * do.process.beam.absorptivity
+            )
+            if least > 1.0:
+                suspicious.append(
+                    f"absorptivity would be above {least:.2f}, which cannot be: is the alloy the right one?"
+                )
+        use, camera = self.use, model.get(self.values, SENSOR, model.camera)
+        spread = 1.0 + np.clip(camera, 0.0, 1.0) * (np.clip(share, LEAST_SHARE, 1.0) - 1.0)
+        arrived = np.concatenate([log.arrived for log in model.logs])
+        return judge(
+            Evidence(
+                residuals=((model.readings - fitted) / spread)[use],
+                time=arrived[use],
+                power=power[use],
+                fitted=fitted[use],
+                ambient=do.process.ambient,
+                noise=noise,
+                told=do.given.camera.noise,
+                astray=1.0 - float(use.sum()) / max(float(self.warm.sum()), 1.0),
+                whole=np.concatenate([log.whole for log in model.logs]),
+                moved=moved,
+                suspicious=tuple(suspicious),
+            )
         )
-    names = tuple(name for name in names if not (do.stamped is not None and name == "delay"))
-    return (*names, TRAIL) if OFFSETS[0] in names else names
+
+
+def choose_names(logs: tuple[Experiment, ...], wish: FitSettings) -> tuple[tuple[str, ...], Prior]:
+    """What is fitted, and what a reading is (1: a camera's maximum, 0: a pyrometer's), with its error.
+
+    A delay is fitted only if no time stamps tell it.
+    """
+    placed = any(log.places is not None for log in logs)
+    names = wish.names or (WITH_PLACES if placed else DEFAULTS)
+    if not placed and OFFSETS[0] in names:
+        raise BadInput(
+            f"an offset can be fitted where a log says where peaks were seen, but {logs[0].path.name} does "
+            f"not; add measured_peak_x_mm and measured_peak_y_mm, or do not fit {OFFSETS[0]}"
+        )
+    names = tuple(name for name in NAMES if name in (*names, *wish.priors))
+    stamped = all(log.stamped is not None for log in logs)
+    names = tuple(name for name in names if not (stamped and name == "delay"))
+    hidden = (TRAIL,) if OFFSETS[0] in names else ()
+    if wish.sensor == "pyrometer":
+        return (*names, *hidden), (0.0, 0.0)
+    surely = wish.sensor == "camera" or any(log.is_camera for log in logs)
+    return (*names, *hidden, SENSOR), CAMERA if surely else UNKNOWN
 
 
 def find_scatter(astray: FloatArray) -> float:
@@ -448,7 +594,8 @@ def find_covariance(slopes: FloatArray, residuals: FloatArray, prior: FloatArray
     m, p = slopes.shape
     white = float(residuals @ residuals) / max(m - p, 1)
     bread = np.linalg.inv(slopes.T @ slopes + np.diag(white / prior**2))
-    scores = slopes * residuals[:, np.newaxis]
+    pull = np.einsum("ij,jk,ik->i", slopes, bread, slopes)  # a reading that pulls the fit hides its residual
+    scores = slopes * (residuals / np.maximum(1.0 - pull, 0.1))[:, np.newaxis]
     meat = scores.T @ scores
     lags = max(4, round(m ** (1 / 3)))
     for lag in range(1, lags + 1):

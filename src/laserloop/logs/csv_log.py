@@ -8,11 +8,16 @@ until the row.
 A reading: measured_peak_k (own tables: t_measured_k); empty is none, nan a broken one. measured_time_us is
 when it was taken, measured_peak_x_mm and measured_peak_y_mm (own tables: x_measured_mm, y_measured_mm) where
 on the plate it was seen, if the log knows.
+
+Other names are told by a mapping, time: "Time (ms)", with the unit in brackets; cells may lie between commas,
+semicolons (with decimal commas) or tabs. Four columns of numbers without names are x and y, mm, power, W, and
+a trigger or a temperature, K, every 10 µs.
 """
 
 import csv
+import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from reprlib import repr as short_repr
@@ -34,6 +39,21 @@ OWN_PEAK = "t_measured_k"
 OWN_SEEN = ("x_measured_mm", "y_measured_mm")
 OWN_LIT = "lit"
 TRUTHS = ("t_true_k", "t_peak_k")  # of a run without measurements, T_max itself
+OWN_MAY = (OWN_PEAK, OWN_LIT, *OWN_SEEN, *TRUTHS)
+UNITS: Mapping[str, tuple[str, Mapping[str, tuple[float, float]]]] = {  # a column, and what makes its unit
+    "time": (TIME, (TIMES := {"s": (1e6, 0.0), "ms": (1e3, 0.0), "us": (1.0, 0.0)})),
+    "x": (f"cmd_{PLACES[0]}", (LENGTHS := {"m": (1e3, 0.0), "mm": (1.0, 0.0), "um": (1e-3, 0.0)})),
+    "y": (f"cmd_{PLACES[1]}", LENGTHS),
+    "power": (f"cmd_{PLACES[2]}", {"w": (1.0, 0.0), "kw": (1e3, 0.0)}),
+    "peak": (PEAK, {"k": (1.0, 0.0), "c": (1.0, 273.15)}),
+    "taken": (TAKEN, TIMES),
+    "peak_x": (SEEN[0], LENGTHS),
+    "peak_y": (SEEN[1], LENGTHS),
+}
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+BARE = (*(f"cmd_{name}" for name in PLACES), PEAK)  # columns of a file without names
+BARE_PERIOD = 10.0  # µs
+TRIGGERS = 3.0  # the largest number of a column of triggers
 LONGEST_LINE = 100_000  # characters
 MOST_POWER = 1e4  # W; no laser of such machines has more
 
@@ -56,16 +76,72 @@ class TextTable:
         return f"{self.file.name}, line {self.lines[row] if len(self.lines) else 1}"
 
 
-def read_csv_log(file: Path) -> Recording:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How a file writes its table: the names of its columns as they are meant, and what makes their units."""
+
+    header: list[str]
+    separator: str = ","
+    units: Mapping[str, tuple[float, float]]  # factor and addend
+    bare: bool = False  # no names in the file
+
+
+def find_dialect(file: Path, columns: Mapping[str, str] | None = None) -> Dialect:
+    """How a file is written; `columns` names those that are called otherwise, by time, x, y, power, peak …"""
+    for line, text in _lines(file):
+        separator = max(SEPARATORS, key=lambda sign: (text.count(sign), sign == ","))
+        header = next(_split([(line, text)], file, separator))[1]
+        if len(header) == 1 and any(sign in text for sign in "|: "):
+            raise BadInput(
+                f"{file.name}, line {line}: the cells of a log must lie between "
+                f"{', '.join(SEPARATORS.values())}, but this line has none of them; write it so"
+            )
+        if len(header) == len(BARE) and all(re.fullmatch(r"[-+0-9.,eE]+", cell) for cell in header):
+            return Dialect(header=list(BARE), separator=separator, units={}, bare=True)
+        units = {}
+        for key, name in (columns or {}).items():
+            if key not in UNITS or name not in header:
+                raise BadInput(
+                    f"{file.name}, line {line}: a mapping must name a column of the log by one of "
+                    f"{', '.join(UNITS)}, but {key[:40]}: {name[:60]!r} does not; correct it"
+                )
+            meant, known = UNITS[key]
+            units[meant] = _find_unit(name, key, known, file)
+            header[header.index(name)] = meant
+        return Dialect(header=header, separator=separator, units=units)
+    raise BadInput(
+        f"{file.name}, line 1: a log must begin with the names of its columns, but is empty; add them"
+    )
+
+
+def _find_unit(
+    name: str, key: str, known: Mapping[str, tuple[float, float]], file: Path
+) -> tuple[float, float]:
+    """Factor and addend of the unit in a column's name: Time (ms), T [°C], x_mm."""
+    unit = re.split(r"[\s_(\[/,]+", name.strip(" )]"))[-1].lower()
+    unit = unit.replace("µ", "u").replace("μ", "u").replace("°", "").replace("sec", "s")
+    if unit not in known:
+        raise BadInput(
+            f"{file.name}, line 1: the name of the column for {key} must end in its unit, one of "
+            f"{', '.join(known)}, but is {name[:60]!r}; rename it, as in 'Name ({next(iter(known))})'"
+        )
+    return known[unit]
+
+
+def read_csv_log(file: Path, columns: Mapping[str, str] | None = None) -> Recording:
     """The recording of a CSV file."""
-    header = read_header(file)
+    dialect = find_dialect(file, columns)
+    header = dialect.header
+    if dialect.bare:
+        return _read_bare(file, dialect)
     if TIME in header:
-        return read_machine_log(file, header)
+        return read_machine_log(file, dialect)
     if OWN[0] in header:
-        return _read_own(file)
+        return read_own(read_table(file, must=OWN, may=OWN_MAY, dialect=dialect))
     raise BadInput(
         f"{file.name}, line 1: a log must have the column {TIME} (as NIST's build data) or {OWN[0]} (as "
-        "laserloop's tables), but has neither; name its columns so"
+        "laserloop's tables), but has neither; name its columns so, or say with "
+        "--columns how they are called"
     )
 
 
@@ -83,10 +159,29 @@ def find_columns(header: list[str], file: Path) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def read_machine_log(file: Path, header: list[str]) -> Recording:
+def _read_bare(file: Path, dialect: Dialect) -> Recording:
+    """A log without names and times."""
+    table = read_table(file, must=BARE[:3], may=BARE[3:], dialect=dialect)
+    last = table.numbers[PEAK]
+    triggers = bool(np.all((last == np.round(last)) & (last >= 0.0) & (last <= TRIGGERS)))
+    numbers = dict(table.numbers) | {TIME: BARE_PERIOD * np.arange(len(table), dtype=np.float64)}
+    if triggers:
+        del numbers[PEAK]
+    told = (
+        f"{file.name} has no names: x, y, mm, power, W, and {'a trigger' if triggers else 'kelvin'} are read"
+    )
+    found = _read_machine_table(replace(table, numbers=numbers), BARE[:3])
+    return replace(found, notes=(f"{told}, every {BARE_PERIOD:g} µs", *found.notes))
+
+
+def read_machine_log(file: Path, dialect: Dialect) -> Recording:
     """A log with NIST's names."""
-    columns = find_columns(header, file)
-    table = read_table(file, must=(TIME, *columns), may=(PEAK, TAKEN, *SEEN))
+    columns = find_columns(dialect.header, file)
+    table = read_table(file, must=(TIME, *columns), may=(PEAK, TAKEN, *SEEN), dialect=dialect)
+    return _read_machine_table(table, columns)
+
+
+def _read_machine_table(table: TextTable, columns: tuple[str, ...]) -> Recording:
     time = RowTimes(table.where, TIME, 1e-6 * table.numbers[TIME])
     peaks = table.numbers.get(PEAK, np.empty(0))
     came = np.flatnonzero(table.filled[PEAK]) if len(peaks) else np.empty(0, np.intp)
@@ -101,7 +196,7 @@ def read_machine_log(file: Path, header: list[str]) -> Recording:
         peak=peaks[came],
         saturated=np.zeros(len(came), np.bool_),
         place=find_places(table.numbers, SEEN, came),
-    ), note_truth(file.name, PEAK, missing=PEAK not in table.numbers))  # fmt: skip
+    ), note_truth(table.file.name, PEAK, missing=PEAK not in table.numbers))  # fmt: skip
 
 
 def make_recording(
@@ -134,8 +229,9 @@ def check_power(table: TextTable, power: FloatArray, column: str) -> None:
         )
 
 
-def _read_own(file: Path) -> Recording:
-    table = read_table(file, must=OWN, may=(OWN_PEAK, OWN_LIT, *OWN_SEEN, *TRUTHS))
+def read_own(table: TextTable) -> Recording:
+    """A table of laserloop's."""
+    file = table.file
     peak = next((name for name in (OWN_PEAK, *TRUTHS) if name in table.numbers), OWN_PEAK)
     time = RowTimes(table.where, OWN[0], table.numbers[OWN[0]])
     check_power(table, table.numbers["power_w"], "power_w")
@@ -205,24 +301,23 @@ def from_ticks(
     )
 
 
-def read_header(file: Path) -> list[str]:
-    """The names of the columns."""
-    for _, cells in _rows(file):
-        return cells
-    raise BadInput(
-        f"{file.name}, line 1: a log must begin with the names of its columns, but is empty; add them"
-    )
-
-
 def read_table(
-    file: Path, *, must: Sequence[str], may: Sequence[str] = (), words: Sequence[str] = ()
+    file: Path,
+    *,
+    must: Sequence[str],
+    may: Sequence[str] = (),
+    words: Sequence[str] = (),
+    dialect: Dialect | None = None,
 ) -> TextTable:
     """The columns `must`, whose cells must be finite numbers, and those of `may` and `words` that are there.
 
     A number of `may` can be empty, or NaN; other columns are passed over.
     """
-    rows = _rows(file)
-    header = next(rows, (0, []))[1]
+    dialect = dialect or find_dialect(file)
+    header = dialect.header
+    rows = _split(_lines(file), file, dialect.separator)
+    if not dialect.bare:
+        next(rows)
     for name in must:
         if header.count(name) != 1:
             raise BadInput(
@@ -249,9 +344,13 @@ def read_table(
                 said[name].append(cells[column])
             else:
                 values, there = found[name]
-                values.append(_number(cells[column], name, f"{file.name}, line {line}", name in must))
-                there.append(bool(cells[column]))
+                cell = cells[column] if dialect.separator == "," else cells[column].replace(",", ".")
+                values.append(_number(cell, name, f"{file.name}, line {line}", name in must))
+                there.append(bool(cell))
     numbers = {name: np.array(values) for name, (values, _) in found.items()}
+    for name, (factor, addend) in dialect.units.items():
+        if name in numbers:
+            numbers[name] = factor * numbers[name] + addend
     filled = {name: np.array(there, np.bool_) for name, (_, there) in found.items()}
     return TextTable(file=file, lines=np.array(lines, np.int64), numbers=numbers, filled=filled, words=said)
 
@@ -269,8 +368,20 @@ def _number(cell: str, name: str, where: str, needed: bool) -> float:
     return value
 
 
-def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """Line numbers and cells, one line at a time; blank lines and lines that begin with # are passed over."""
+def _split(lines: Iterable[tuple[int, str]], file: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Line numbers and cells."""
+    for line, text in lines:
+        try:
+            cells = next(csv.reader([text], strict=True, delimiter=separator))
+        except csv.Error as problem:
+            raise BadInput(
+                f"{file.name}, line {line}: a row must be CSV, but is not ({problem}); correct it"
+            ) from None
+        yield line, [cell.strip() for cell in cells]
+
+
+def _lines(file: Path) -> Iterator[tuple[int, str]]:
+    """Line numbers and text, one at a time; blank lines and lines that begin with # are passed over."""
     try:
         with file.open(encoding="utf-8-sig", newline=None) as stream:
             line = 0
@@ -283,11 +394,7 @@ def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
                         f"{file.name}, line {line}: a log must be text, but has a zero byte; give a CSV file"
                     )
                 if text.strip() and not text.lstrip().startswith("#"):
-                    yield line, [cell.strip() for cell in next(csv.reader([text], strict=True))]
-    except csv.Error as problem:
-        raise BadInput(
-            f"{file.name}, line {line}: a row must be CSV, but is not ({problem}); correct it"
-        ) from None
+                    yield line, text
     except UnicodeDecodeError as problem:
         raise BadInput(
             f"{file.name}, line {line + 1} or after: a log must be UTF-8 text, but byte "

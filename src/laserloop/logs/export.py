@@ -37,7 +37,7 @@ def check_table(file: Path) -> None:
     if file.suffix.lower() not in ENDINGS:
         raise BadInput(f"a table must end in {' or '.join(ENDINGS)}, but got {file.name[-60:]!r}; rename it")
     if file.suffix.lower() == ".parquet":
-        _need_pyarrow()
+        need_pyarrow()
 
 
 def render_table(record: Mapping[str, Any], ending: str) -> bytes:
@@ -55,7 +55,7 @@ def render_rows(rows: Sequence[Mapping[str, Any]], ending: str) -> bytes:
 def can_parquet() -> bool:
     """Whether the library for it is installed."""
     try:
-        _need_pyarrow()
+        need_pyarrow()
     except BadInput:
         return False
     return True
@@ -73,7 +73,7 @@ def _render_csv(columns: Mapping[str, Sequence[Any]]) -> bytes:
 
 def _render_parquet(columns: Mapping[str, Sequence[Any]], record: Mapping[str, Any]) -> bytes:
     """The process and the version are in the file's own notes."""
-    arrow, parquet = _need_pyarrow()
+    arrow, parquet = need_pyarrow()
     notes = {name: json.dumps(record[name]) for name in ("process", "version", "notes") if name in record}
     table = arrow.table({name: list(values) for name, values in columns.items()})
     sink = arrow.BufferOutputStream()
@@ -81,7 +81,8 @@ def _render_parquet(columns: Mapping[str, Sequence[Any]], record: Mapping[str, A
     return bytes(sink.getvalue())
 
 
-def _need_pyarrow() -> tuple[Any, Any]:
+def need_pyarrow() -> tuple[Any, Any]:
+    """The library of Parquet, and its part for files."""
     try:
         import pyarrow
         import pyarrow.parquet

@@ -20,8 +20,8 @@ from laserloop.logs.csv_log import (
     TIME,
     TextTable,
     find_columns,
+    find_dialect,
     make_recording,
-    read_header,
     read_table,
 )
 from laserloop.logs.recording import POSES, Frame, Readings, Recording, RowTimes
@@ -32,6 +32,10 @@ FloatArray = NDArray[np.float64]
 FILE, PIXEL = "frame_file", "pixel_um"
 CENTRE = ("frame_x_mm", "frame_y_mm")
 SCALE = ("kelvin_at_zero", "kelvin_per_count")
+FULL_SCALES = {  # counts of sensors of 8 to 32 bits; files of 16 bits hold 10 to 14 to the right or left
+    *(2**bits - 1 for bits in (8, 10, 12, 14, 15, 16, 31, 32)),
+    *((2**bits - 1) << (16 - bits) for bits in (10, 12, 14)),
+}
 LARGEST = 64_000_000  # bytes of a frame's file
 SIDES = (3, 4096)  # pixels
 ENDINGS = (".npy", ".tif", ".tiff", ".bmp")
@@ -107,8 +111,8 @@ def _read_image(file: Path) -> NDArray[np.generic]:
 
 def calibrate_frame(
     counts: NDArray[np.generic], centre: FloatArray, pixel: float, scale: Scale, what: str
-) -> tuple[Frame, bool]:
-    """A frame in kelvin around its centre, m, and whether a pixel is at the sensor's full scale.
+) -> tuple[Frame, int]:
+    """A frame in kelvin around its centre, m, and its highest count; 0 if it holds no counts.
 
     Rows run downwards as in pictures: the first is at the largest y.
     """
@@ -117,12 +121,12 @@ def calibrate_frame(
         raise BadInput(
             f"{what} holds whole counts, not kelvin; add the columns kelvin_per_count and kelvin_at_zero"
         )
-    full = whole and bool(np.any(counts == np.iinfo(np.dtype(counts.dtype.str)).max))
     temperature = scale.zero + (scale.per_count or 1.0) * counts.astype(np.float64)
     rows, columns = counts.shape
     x = centre[0] + pixel * (np.arange(columns) - 0.5 * (columns - 1))
     y = centre[1] + pixel * (np.arange(rows) - 0.5 * (rows - 1))
-    return Frame(x, y, np.ascontiguousarray(temperature[::-1])), full
+    highest = int(counts.astype(np.int64).max()) if whole else 0
+    return Frame(x, y, np.ascontiguousarray(temperature[::-1])), highest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,8 +138,8 @@ class FrameFolder:
     centres: FloatArray  # (rows, 2), m
     came: NDArray[np.intp]  # rows with a frame
 
-    def read(self, i: int) -> tuple[Frame, bool]:
-        """Frame i in the order of arrival, and whether it is saturated."""
+    def read(self, i: int) -> tuple[Frame, int]:
+        """Frame i in the order of arrival, and its highest count."""
         row = int(self.came[i])
         where = self.table.where(row)
         name = self.table.words[FILE][row]
@@ -161,10 +165,11 @@ class FrameFolder:
 def read_frame_folder(folder: Path) -> Recording:
     """The recording of a folder; every frame is looked at once, for its peak."""
     file = folder / POSES
-    header = read_header(file)
+    dialect = find_dialect(file)
+    header = dialect.header
     columns = find_columns(header, file)
     may = tuple(name for name in (TAKEN, *CENTRE, *SCALE) if name in header)
-    table = read_table(file, must=(TIME, *columns, PIXEL), may=may, words=(FILE,))
+    table = read_table(file, must=(TIME, *columns, PIXEL), may=may, words=(FILE,), dialect=dialect)
     if FILE not in table.words:
         raise BadInput(f"{file.name}, line 1: poses must have the column {FILE}, but have not; add it")
     bad = np.flatnonzero(~((table.numbers[PIXEL] >= 0.1) & (table.numbers[PIXEL] <= 1e4)))
@@ -200,13 +205,17 @@ def read_frame_folder(folder: Path) -> Recording:
 
 
 def find_peaks(
-    read: Callable[[int], tuple[Frame, bool]], frames: int
+    read: Callable[[int], tuple[Frame, int]], frames: int
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """The peak of each frame, K, its place, m, and which are saturated; NaN where a frame has no number."""
-    peak, place, saturated = np.full(frames, np.nan), np.full((frames, 2), np.nan), np.zeros(frames, np.bool_)
+    """The peak of each frame, K, its place, m, and which are saturated; NaN where a frame has no number.
+
+    Full scale is a count of a sensor of so many bits that no frame exceeds.
+    """
+    peak, place, counts = np.full(frames, np.nan), np.full((frames, 2), np.nan), np.zeros(frames, np.int64)
     for i in range(frames):
-        frame, saturated[i] = read(i)
+        frame, counts[i] = read(i)
         if np.isfinite(frame.temperature).all():
             found = Surface(frame.x, frame.y, frame.temperature, 0.0).peak
             peak[i], place[i] = found.temperature, (found.x, found.y)
-    return peak, place, saturated
+    highest = int(counts.max(initial=0))
+    return peak, place, (counts == highest) & (highest in FULL_SCALES)

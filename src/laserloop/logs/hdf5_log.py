@@ -158,14 +158,15 @@ class Layer:
                 taken=np.full(n, np.nan),
                 peak=peak,
                 saturated=saturated,
+                coaxial=np.ones((n, 2), np.bool_),
                 frame=self.frame,
                 pixel=self._pixel,
             ),
             notes=(told,),
         )
 
-    def read(self, i: int) -> tuple[Frame, bool]:
-        """Frame i, and whether it is saturated."""
+    def read(self, i: int) -> tuple[Frame, int]:
+        """Frame i, and its highest count."""
         with reading(self.name):
             counts = check_frame(np.asarray(self._frames[i]), f"{self.name}: frame {i}")
         return calibrate_frame(counts, self._centres[i], self._pixel, self._scale, f"{self.name}: frame {i}")

@@ -3,7 +3,7 @@
 Bad readings are counted and marked, not repaired. `read_log` finds the reader of a format.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 
 MOST_ROWS = 2_000_000  # of a log; 20 s of a scanner at 100 kHz
 MOST_TICKS = 400_000  # of a recording at the control period
-ENDINGS = (".csv", ".json", ".h5", ".hdf5")
+ENDINGS = (".csv", ".json", ".parquet", ".h5", ".hdf5")
 POSES = "poses.csv"  # of a folder of frames
 SPARSE = 100.0  # ticks between rows, beyond which nobody knows what the laser did
 CREDIBLE = (50.0, 5000.0)  # K; colder or hotter is a broken pixel, not a plate
@@ -182,8 +182,11 @@ class RowTimes:
         self.start = float(self.seconds[0])
 
 
-def read_log(text: str | Path) -> Recording:
-    """Read what a machine or laserloop wrote down: a format's reader is loaded when it is asked for."""
+def read_log(text: str | Path, columns: Mapping[str, str] | None = None) -> Recording:
+    """Read what a machine or laserloop wrote down: a format's reader is loaded when it is asked for.
+
+    `columns` tells how a CSV names its columns: {"time": "Time (ms)", "peak": "T (°C)"}.
+    """
     file = Path(text)
     if file.name == POSES or file.is_dir():
         from laserloop.logs.frames import read_frame_folder
@@ -192,7 +195,11 @@ def read_log(text: str | Path) -> Recording:
     names = (file, Path(str(text).rpartition("#")[0]))  # a # is part of a name, or begins a group inside it
     match next((end for name in names if (end := name.suffix.lower()) in ENDINGS), None):
         case ".csv":
-            from laserloop.logs.csv_log import read_csv_log as read
+            from laserloop.logs.csv_log import read_csv_log
+
+            return read_csv_log(file, columns)
+        case ".parquet":
+            from laserloop.logs.run_json import read_run_parquet as read
         case ".json":
             from laserloop.logs.run_json import read_run_json as read
         case ".h5" | ".hdf5":

@@ -22,6 +22,7 @@ from laserloop.logs.csv_log import (
     from_ticks,
     note_truth,
 )
+from laserloop.logs.export import need_pyarrow
 from laserloop.logs.recording import MOST_ROWS, Recording, RowTimes
 from laserloop.process import Process
 
@@ -34,7 +35,10 @@ MOST_DIGITS = 300  # of a whole number; one with more is as good as infinite
 def read_run_json(file: Path) -> Recording:
     """The recording of a run; its process is inside."""
     page = _read_object(file)
-    series = _Series(page.get("series", page), file.name)
+    return _read_series(_Series(page.get("series", page), file.name), page.get("process"), file.name)
+
+
+def _read_series(series: "_Series", inside: object, file: str) -> Recording:
     t, x, y, power = (series.take_finite(name) for name in OWN)
     bad = np.flatnonzero((power < 0.0) | (power > MOST_POWER))
     if len(bad):
@@ -49,9 +53,23 @@ def read_run_json(file: Path) -> Recording:
     positions = 1e-3 * np.stack((x, y), axis=1)
     seen = {column: series.take(column) for column in OWN_SEEN if column in series.lists}
     places = find_places(seen, OWN_SEEN)
-    recording = from_ticks(file.name, time.seconds, positions, power, peaks, came, places)
-    on, process = series.take_lit(power), _read_process(page.get("process"), file.name)
-    return replace(recording, on=on, process=process, notes=note_truth(file.name, name))
+    recording = from_ticks(file, time.seconds, positions, power, peaks, came, places)
+    on, process = series.take_lit(power), _read_process(inside, file)
+    return replace(recording, on=on, process=process, notes=note_truth(file, name))
+
+
+def read_run_parquet(file: Path) -> Recording:
+    """The recording of a run that was written as a table in Parquet; its process is inside."""
+    _, parquet = need_pyarrow()
+    try:
+        table = parquet.read_table(file)
+    except Exception as problem:  # a damaged file leads to ArrowInvalid, OSError and more
+        told = " ".join(str(problem).split())[:80]
+        raise BadInput(f"{file.name} must be readable Parquet, but is not ({told}); write it anew") from None
+    notes = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+    columns = {name: table[name].to_pylist() for name in table.column_names}
+    series = _Series({OWN[0]: []} | columns, file.name)
+    return _read_series(series, json.loads(notes.get("process", "null")), file.name)
 
 
 def _read_process(inside: object, file: str) -> Process | None:

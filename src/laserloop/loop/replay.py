@@ -111,10 +111,10 @@ def _show_readings(
     picture is shown, for the controller to find out.
     """
     readings, tick = recording.readings, path.tick
-    paint = _make_painter(recording, path, process)
     taken = np.where(
         np.isfinite(readings.taken), readings.taken, readings.arrived - process.camera.delay * tick
     )
+    paint = _make_painter(recording, path, process, taken)
     last, due = -np.inf, 0
     for k in range(len(path)):
         first, due = due, int(np.searchsorted(readings.arrived, (k + 0.25) * tick, side="right"))
@@ -131,17 +131,24 @@ def _show_readings(
         yield paint(i, max(round(last / tick), 0)), float(readings.peak[i])
 
 
-def _make_painter(recording: Recording, path: ScanPath, process: Process) -> Callable[[int, int], Image]:
-    """What shows reading i, taken at the end of so many ticks: its frame, or the twin's shape around it."""
+def _make_painter(
+    recording: Recording, path: ScanPath, process: Process, taken: FloatArray
+) -> Callable[[int, int], Image]:
+    """What shows reading i, taken at the end of so many ticks: its frame, or the twin's shape around it.
+
+    A frame that looks along the beam shows the plate where the beam was when it was taken, s, not where it is
+    when the frame arrives.
+    """
     readings, tick = recording.readings, path.tick
     if readings.frame is not None:
         read = readings.frame
+        back = recording.places_at(np.maximum(taken, 0.0)) - recording.places_at(readings.arrived)
+        back = np.zeros_like(back) if readings.coaxial is None else np.where(readings.coaxial, back, 0.0)
 
         def show(i: int, k: int) -> Image:
             frame = read(i)
-            return develop(
-                Surface(frame.x, frame.y, frame.temperature, k * tick), sampling="smooth", subgrid=True
-            )
+            x, y = frame.x + back[i, 0], frame.y + back[i, 1]
+            return develop(Surface(x, y, frame.temperature, k * tick), sampling="smooth", subgrid=True)
 
         return show
     line = SPACING * process.beam.sigma * (np.arange(SIDE) - SIDE // 2)

@@ -108,19 +108,25 @@ def _finish(figure: Figure, lower: Axes, handles: list[Line2D]) -> Figure:
 
 @mpl.rc_context(STYLE)
 def draw_fit(record: Record) -> Figure:
-    """Readings, fit and residuals over time."""
+    """Readings and fit, and residuals over time, power and temperature."""
     t = 1e3 * np.array(record["series"]["t_s"])
-    measured, fitted = (np.array(record["series"][name]) for name in ("t_measured_k", "t_fitted_k"))
-    figure = Figure(figsize=(WIDTH, 0.75 * WIDTH), layout="constrained")
-    upper, lower = figure.subplots(2, sharex=True, height_ratios=(2, 1))
+    names = ("t_measured_k", "t_fitted_k", "power_w")
+    measured, fitted, power = (np.array(record["series"][name]) for name in names)
+    figure = Figure(figsize=(WIDTH, 0.9 * WIDTH), layout="constrained")
+    upper, *lower = figure.subplot_mosaic("aaa;bcd", height_ratios=(2, 1)).values()
     upper.plot(t, measured, ".", color=COLD, markersize=3, label="reading")
     upper.plot(t, fitted, color=INK, label="fitted process on the graded plant")
     upper.set_ylabel("peak, K")
+    upper.set_xlabel("time of arrival, ms")
     upper.legend(loc="lower right")
     rms, process = record["residual_rms_k"], record["process"]["name"]
-    upper.set_title(f"{record['log']}: {process}, residual {rms:.1f} K RMS", loc="left")
-    lower.axhline(0.0, color=FAINT)
-    lower.plot(t, measured - fitted, ".", color=COLD, markersize=3)
-    lower.set_ylabel("residual, K")
-    lower.set_xlabel("time of arrival, ms")
+    holds = "holds" if record["holds"] else "does not hold"
+    upper.set_title(f"{record['log']}: {process}, residual {rms:.1f} K RMS, {holds}", loc="left")
+    along = {"time of arrival, ms": t, "power, W": power, "fitted peak, K": fitted}
+    for axes, (name, values) in zip(lower, along.items(), strict=True):
+        axes.axhline(0.0, color=FAINT)
+        axes.plot(values, measured - fitted, ".", color=COLD, markersize=3)
+        axes.set_xlabel(name)
+        axes.sharey(lower[0])
+    lower[0].set_ylabel("residual, K")
     return figure
