@@ -61,6 +61,12 @@ def test_residuals_that_change_with_something_are_no_noise(name: str) -> None:
     assert any("residuals change with" in reason for reason in verdict.reasons)
 
 
+def test_what_is_left_of_a_log_without_noise_may_be_anything() -> None:
+    ramp = np.linspace(-0.5, 0.5, N)
+    assert judge(replace(evidence(), residuals=ramp, noise=0.3)).holds
+    assert not judge(replace(evidence(), residuals=10.0 * ramp, noise=3.0)).holds
+
+
 def test_whiteness_is_a_number_of_standard_deviations() -> None:
     rng = np.random.default_rng(2)
     drawn = [find_whiteness(rng.normal(size=N)) for _ in range(500)]

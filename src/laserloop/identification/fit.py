@@ -58,6 +58,7 @@ ENOUGH = 0.05  # standard deviations: a smaller step ends the fit
 OUTLIER = 6.0  # standard deviations
 ROUGH, ASTRAY = 10.0, 0.1  # K and σ, by which the twin may be off
 LONGEST_LAG = 20.0  # ticks of delay that a lag may look like
+STILL, EXACT = 0.2, 0.02  # K, by which a last step may still move the readings, and that is nothing
 FIRST, SOON = 3, 8.0  # readings, and ticks by which they came, that tell whether a log begins hot
 HOT = 0.2  # of the usual heat, by which they are hotter than a cold plate
 ENOUGH_LIGHT = 400  # lit ticks, from which the twin begins: its time grows faster than a log
@@ -355,13 +356,16 @@ class Search:
                 np.concatenate((Z, per * W)), np.concatenate((residual, per * astray)), model.prior
             )
             moved = (np.abs(new - self.values) / np.sqrt(np.diag(covariance)))[counted]
-            if moved.max() < ENOUGH or steps >= wish.steps:
+            shift = float(np.sqrt(np.mean((Z @ (new - self.values)) ** 2)))  # K, of the readings
+            still = shift < max(ENOUGH * float(np.std(residual)), STILL)
+            if (moved.max() < ENOUGH and still) or steps >= wish.steps:
                 break
             self.values = new
             if steps > SETTLED:  # a camera's bias is fitted from here on
                 continue
             self.noise = float(np.std(residual)) / self._find_share(plant)
-        return self._finish(plant, covariance, steps, float(moved.max()))
+        settled = shift < EXACT  # of a log without noise intervals are too narrow to judge a step by
+        return self._finish(plant, covariance, steps, 0.0 if settled else float(moved.max()))
 
     def _find_share(self, plant: tuple[Simulated, ...]) -> float:
         """Root mean square of how much of a pixel's noise the readings have."""

@@ -19,6 +19,7 @@ CHANCE = 1e-4  # of one such row of means by noise alone
 LOUD = 2.0  # times the noise that the process tells of
 ROUGH = 0.1  # of the heat: noise beyond it hides what is wrong
 ASTRAY = 0.35  # of the readings under the laser may be far off
+EXACT = 2e-3  # of the heat: smaller residuals are as good as none
 COLD, FREEZING = 2, 20.0  # readings so many K colder than the plate cannot be, nor by five times the noise
 NONE = 1.0  # what machines write where they have no reading is not more
 UNSETTLED = 0.5  # standard deviations of a last step
@@ -78,6 +79,9 @@ class Evidence:
 def judge(seen: Evidence) -> Verdict:
     """Test a fit."""
     e = seen.residuals
+    heat = float(np.median(seen.fitted)) - seen.ambient
+    if float(np.sqrt(np.mean(e**2))) < EXACT * heat:  # a log without noise: what is left is arithmetic
+        e = np.zeros_like(e)
     whiteness = find_whiteness(e)
     trends = {
         "time": test_trend(e, seen.time),
@@ -96,7 +100,6 @@ def judge(seen: Evidence) -> Verdict:
         reasons.append(f"{seen.astray:.0%} of the readings under the laser are far from any fit")
     if seen.moved > UNSETTLED:
         reasons.append("the values had not settled")
-    heat = float(np.median(seen.fitted)) - seen.ambient
     if seen.noise > ROUGH * heat:
         reasons.append(
             f"readings scatter by {seen.noise:.0f} K, more than a tenth of their {heat:.0f} K of heat"
