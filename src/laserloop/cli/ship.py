@@ -1,6 +1,5 @@
 """The verbs that hand over: the controller as C, the page of runs, and what works on this machine."""
 
-import signal
 import webbrowser
 from dataclasses import asdict
 from pathlib import Path
@@ -135,7 +134,6 @@ def view(
     from laserloop.live.server import open_server
 
     with open_server(directory, port, host=host) as server:
-        before = signal.signal(signal.SIGINT, server.shutdown)  # an exception on the way up can get lost
         try:
             count = len(server.index.runs)
             show(f"Live bench, {count} runs of {directory}: {server.address} (Ctrl-C ends)")
@@ -143,9 +141,8 @@ def view(
             if browse:
                 webbrowser.open(server.address)
             server.serve_forever()
-        finally:
-            signal.signal(signal.SIGINT, before)
-        show("Done.")
+        except KeyboardInterrupt:
+            show("Done.")
 
 
 def doctor(*, json_file: Json = None) -> None:

@@ -7,7 +7,7 @@ import secrets
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -216,11 +216,10 @@ class Server:
             server.should_exit = True
 
         threading.Thread(target=watch, daemon=True).start()
-        with suppress(KeyboardInterrupt):
-            server.run(sockets=[self.socket])
+        server.run(sockets=[self.socket])
 
-    def shutdown(self, *_: object) -> None:
-        """End `serve_forever`, from another thread or as the handler of a signal."""
+    def shutdown(self) -> None:
+        """End `serve_forever` in another thread."""
         self._shutdown.set()
 
 
